@@ -102,6 +102,11 @@ typedef struct {
     bool stopped; /* as cg_options.stop_after says: nothing else is known */
 } cg_object;
 
+/* The place of `bytes` more bytes of a section, at the next multiple of `align`.  Throws
+ * IR_ERR_LIMIT if the section would have more than INT32_MAX bytes.  (object/object_table.c) */
+uint32_t cg_next_place(const cg_object *o, cg_section s, uint64_t bytes, uint32_t align,
+                       ir_ctx *cx);
+
 /* How registers are given to values. */
 typedef enum {
     CG_REGALLOC_FAST, /* spilling, then assignment in SSA form */
@@ -116,6 +121,7 @@ typedef struct {
 
 typedef struct {
     unsigned level; /* of the machine (cg_level) */
+    unsigned lanes; /* as in pass_options */
     cg_regalloc_options regalloc;
     /* For each rule of selection and type that it was used for (ir/rule_types.h), a bit for each
      * type of the result; or NULL. */

@@ -1,13 +1,13 @@
 /* eval.c — what ops mean: one lane, one instruction, and folding of constants.
  *
- * The meaning of a lanewise op is the eval column of ops.def; the switch in ir_eval_lane is that
+ * The meaning of a lanewise op is the eval column of ops.def; the switch in eval_op is that
  * column, and the functions above it are the words it uses.  Lanes are bit patterns in uint64_t,
  * zero above their width.  Nothing here overflows a signed integer, shifts by a width or divides
  * by zero, whatever the operands.
  *
- * Not lane by lane: bitcast, select, moves between vectors and the functions of whole vectors;
- * ir_eval has them one by one.  Addresses that are constants (null, or made from an integer) are
- * integers of the module's pointer width.
+ * Ops that are not lanewise (bitcast, select, moves between vectors, functions of whole vectors)
+ * are cases of ir_eval.  Addresses that are constants (null, or made from an integer) are integers
+ * of the module's pointer width.
  *
  * Folding reads an undef operand as 0, except where the op only moves values: there undef stays
  * undef when nothing defined is left.
@@ -24,8 +24,7 @@ static uint64_t mul_high(uint64_t a, uint64_t b, unsigned w) { return U64((ir_u1
 
 static uint64_t smul_high(int64_t a, int64_t b, unsigned w) { return U64((ir_i128)a * b >> w); }
 
-/* Callers keep b = 0 and the quotient that overflows away (is_undefined); in 64 bits only that one
- * would trap. */
+/* is_undefined excludes b = 0 and the overflowing quotient. */
 static uint64_t sdiv(int64_t a, int64_t b) { return U64(a / b); }
 
 static uint64_t srem(int64_t a, int64_t b) { return U64(a % b); }
@@ -138,7 +137,7 @@ static uint64_t to_radians(ir_kind k, uint64_t a) {
 }
 
 static uint64_t to_int(ir_kind k, uint64_t a, unsigned w, bool is_signed, ir_imm imm) {
-    return ir_fp_to_int(k, a, w, is_signed, imm.round.mode, imm.round.sat);
+    return ir_fp_to_int(k, a, w, is_signed, imm.round);
 }
 
 static uint64_t from_int(ir_kind to, uint64_t a, bool is_signed, ir_imm imm) {
@@ -261,9 +260,9 @@ static bool is_undefined(const ir_eval_env *e, const uint64_t a[4]) {
 #define SB ir_sext(B, W)
 #define SC ir_sext(C, W)
 #define IMM (e->imm)
-#define NONE 0 /* excluded by contract */
+#define NONE 0 /* callers ask ir_has_eval first */
 
-static uint64_t meaning(const ir_eval_env *e, const uint64_t a[4]) {
+static uint64_t eval_op(const ir_eval_env *e, const uint64_t a[4]) {
     switch (e->op) {
 #define OP(name, spirv, rule, nargs, imm, levels, flags, eval, doc)                                \
     case IR_OP_##name:                                                                             \
@@ -289,7 +288,7 @@ static uint64_t meaning(const ir_eval_env *e, const uint64_t a[4]) {
 #undef NONE
 
 uint64_t ir_eval_lane(const ir_eval_env *e, const uint64_t a[4]) {
-    return is_undefined(e, a) ? 0 : ir_zext(meaning(e, a), e->w_res);
+    return is_undefined(e, a) ? 0 : ir_zext(eval_op(e, a), e->w_res);
 }
 
 /* ------------------------------------------------------------------------------ one instruction */
@@ -405,7 +404,7 @@ static bool all_undef(const ir_inst *i) {
     return true;
 }
 
-/* Is lane index `n` of a literal known to lie outside a vector, or not known at all? */
+/* Is `index` undef, or outside of `vector`? */
 static bool is_outside(const ir_inst *index, const ir_inst *vector) {
     return is_undef(index) || index->imm.bits >= ir_lanes(vector->type);
 }

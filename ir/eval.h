@@ -22,10 +22,9 @@ uint64_t ir_fp_round_int(ir_kind k, uint64_t a, ir_round mode); /* to an integra
 uint64_t ir_fp_round_away(ir_kind k, uint64_t a);               /* ties away from zero: round() */
 uint64_t ir_fp_convert(ir_kind to, ir_kind from, uint64_t a, ir_round mode);
 uint64_t ir_fp_from_int(ir_kind to, uint64_t a, bool is_signed, ir_round mode);
-/* To an integer of `bits` bits.  Out of range: clamped when sat (NaN: 0), otherwise a value that is
+/* To an integer of `bits` bits.  Out of range: clamped when round.sat (NaN: 0), otherwise a value that is
  * always the same but not specified. */
-uint64_t ir_fp_to_int(ir_kind from, uint64_t a, unsigned bits, bool is_signed, ir_round mode,
-                      bool sat);
+uint64_t ir_fp_to_int(ir_kind from, uint64_t a, unsigned bits, bool is_signed, ir_rounding round);
 int ir_fp_compare(ir_kind k, uint64_t a, uint64_t b);  /* -1, 0, 1; 2: unordered */
 uint64_t ir_fp_min(ir_kind k, uint64_t a, uint64_t b); /* fmin: the other operand when one is NaN */
 uint64_t ir_fp_max(ir_kind k, uint64_t a, uint64_t b);

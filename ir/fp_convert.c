@@ -54,10 +54,9 @@ static uint64_t integral_magnitude(ir_fp_parts x, bool *fits) {
 /* What does not fit and is not saturated becomes what processors with one such instruction make of
  * it: signed, of 32 or 64 bits, least in its range for everything outside.  Fewer bits are the low
  * ones of 32; unsigned numbers above the signed range go through it by a subtraction. */
-uint64_t ir_fp_to_int(ir_kind from, uint64_t a, unsigned bits, bool is_signed, ir_round mode,
-                      bool sat) {
-    ir_fp_parts x = ir_fp_unpack(from, ir_fp_round_int(from, a, mode));
-    bool nan = x.what == IR_FP_NAN, fits;
+uint64_t ir_fp_to_int(ir_kind from, uint64_t a, unsigned bits, bool is_signed, ir_rounding round) {
+    ir_fp_parts x = ir_fp_unpack(from, ir_fp_round_int(from, a, (ir_round)round.mode));
+    bool sat = round.sat, nan = x.what == IR_FP_NAN, fits;
     unsigned width = sat || bits > 32 ? bits : 32;
     if (!sat) is_signed |= bits < 32 || nan || x.sign;
     uint64_t outside = is_signed ? UINT64_C(1) << (width - 1) : 0;

@@ -54,7 +54,11 @@ bool ir_may_be_undef(ir_op op, unsigned n) {
     case IR_OP_select: return n != 0;
     case IR_OP_insert: return n != 2;
     case IR_OP_extract:
-    case IR_OP_store: return n == 0;
+    case IR_OP_store:
+    case IR_OP_masked_store:
+    case IR_OP_scatter: return n == 0;
+    case IR_OP_masked_load: return n == 2;
+    case IR_OP_gather: return n == 3;
     default: return false;
     }
 }
@@ -222,7 +226,7 @@ void ir_move_to_end(ir_inst *i, ir_block *b) {
 
 bool ir_is_dead_safe(const ir_inst *i) {
     const unsigned effects = F_WRITES | F_TERMINATOR | F_CONVERGENT;
-    if (i->op == IR_OP_load) return !(i->imm.mem.flags & IR_MEM_VOLATILE);
+    if (ir_is_load(i)) return !(i->imm.mem.flags & IR_MEM_VOLATILE);
     if (i->op == IR_OP_call) return (i->imm.func->flags & (IR_FUNC_PURE | IR_FUNC_CONST)) != 0;
     if (ir_info(i)->imm == I_GROUP) return !(ir_info(i)->flags & F_WRITES);
     return !(ir_info(i)->flags & effects);

@@ -195,7 +195,7 @@ static bool is_group_step(const ir_step *s) {
 }
 
 static bool is_memory_step(const ir_step *s) {
-    return s->code >= IR_OP_alloca && s->code <= IR_OP_fence;
+    return (s->code >= IR_OP_alloca && s->code <= IR_OP_fence) || ir_is_masked(s->inst);
 }
 
 static bool is_image_step(const ir_step *s) {

@@ -1,4 +1,4 @@
-/* interp_mem.c — steps that touch memory: load, store, copy, fill, atomics, variables.
+/* interp_mem.c — steps that touch memory: loads, stores, copy, fill, atomics, variables.
  *
  * Memory is little-endian bytes that the host reads and writes, each byte with its undefined
  * flag.  An undefined address is reported and then used with the bits it happens to have.  Work-
@@ -84,6 +84,82 @@ static void store(ir_interp *w, ir_frame *f, const ir_step *s) {
     a.align = alignment(s);
     write_lanes(&p, f->bits + s->arg[0], f->undef + s->arg[0], lanes, a.size / lanes);
     host_write(w, &a, &p);
+}
+
+/* ------------------------------------------------------------------------------ lanes by a mask */
+
+/* Where the lanes of a vector are in memory: one after the other, or at offsets. */
+typedef struct {
+    ir_access access; /* of one lane */
+    uint64_t base;
+    const ir_inst *offsets; /* NULL: consecutive */
+    uint32_t offset, mask;  /* slots of lane 0 */
+    unsigned lanes;
+} lane_places;
+
+/* `base` is the number of the operand; the mask is operand `mask`, the offsets precede it. */
+static lane_places find_places(const ir_interp *w, const ir_frame *f, const ir_step *s,
+                               unsigned base, unsigned mask) {
+    const ir_module *m = w->code->module;
+    ir_type t = s->inst->type == IR_VOID ? ir_arg(s->inst, 0)->type : s->inst->type;
+    bool stores = s->inst->type == IR_VOID, apart = mask == base + 2;
+    lane_places p = {.lanes = ir_lanes(t), .mask = ir_step_slot(f, s, mask)};
+    bool any = false;
+    ir_interp_check(w, f, s, mask);
+    for (unsigned l = 0; l < p.lanes; l++) any |= f->bits[p.mask + l] & 1;
+    if (!any) p.lanes = 0;
+    if (!any) return p;
+    p.access = access_through(w, f, s, base, stores ? IR_ACCESS_WRITE : IR_ACCESS_READ);
+    p.access.size = ir_bits(m, t) / 8;
+    p.access.align = alignment(s);
+    p.base = p.access.address;
+    if (!apart) return p;
+    p.offsets = ir_arg(s->inst, base + 1);
+    p.offset = ir_step_slot(f, s, base + 1);
+    return p;
+}
+
+/* Sets the address of lane l; false: the lane is not active. */
+static bool find_lane(const ir_interp *w, const ir_frame *f, const ir_step *s, lane_places *p,
+                      unsigned l) {
+    const ir_module *m = w->code->module;
+    uint64_t by = (uint64_t)l * p->access.size;
+    if (!(f->bits[p->mask + l] & 1)) return false;
+    if (p->offsets) {
+        by = (uint64_t)ir_sext(f->bits[p->offset + l], ir_bits(m, p->offsets->type));
+        if (f->undef[p->offset + l])
+            w->host->problem(w->host->user, IR_PROBLEM_UNDEFINED, s->inst,
+                             s->inst->type == IR_VOID ? 2 : 1);
+    }
+    p->access.address = ir_zext(p->base + by, m->pointer_bits);
+    return true;
+}
+
+static void load_by_mask(ir_interp *w, ir_frame *f, const ir_step *s, bool apart) {
+    piece p;
+    lane_places at = find_places(w, f, s, 0, apart ? 2 : 1);
+    uint32_t other = ir_step_slot(f, s, apart ? 3 : 2);
+    for (unsigned l = 0; l < s->lanes; l++) {
+        bool active = l < at.lanes && find_lane(w, f, s, &at, l);
+        if (active) host_read(w, &at.access, &p);
+        if (active)
+            get_lanes(f->bits + s->dst + l, f->undef + s->dst + l, &p, 1, at.access.size);
+        else {
+            f->bits[s->dst + l] = f->bits[other + l];
+            f->undef[s->dst + l] = f->undef[other + l];
+        }
+    }
+}
+
+static void store_by_mask(ir_interp *w, ir_frame *f, const ir_step *s, bool apart) {
+    piece p;
+    lane_places at = find_places(w, f, s, 1, apart ? 3 : 2);
+    uint32_t v = ir_step_slot(f, s, 0);
+    for (unsigned l = 0; l < at.lanes; l++) {
+        if (!find_lane(w, f, s, &at, l)) continue;
+        write_lanes(&p, f->bits + v + l, f->undef + v + l, 1, at.access.size);
+        host_write(w, &at.access, &p);
+    }
 }
 
 /* ------------------------------------------------------------------------------ ranges of bytes */
@@ -215,6 +291,10 @@ void ir_interp_memory(ir_interp *w, ir_frame *f, const ir_step *s) {
     switch (s->code) {
     case IR_OP_load: load(w, f, s); break;
     case IR_OP_store: store(w, f, s); break;
+    case IR_OP_masked_load: load_by_mask(w, f, s, false); break;
+    case IR_OP_masked_store: store_by_mask(w, f, s, false); break;
+    case IR_OP_gather: load_by_mask(w, f, s, true); break;
+    case IR_OP_scatter: store_by_mask(w, f, s, true); break;
     case IR_OP_copy: copy(w, f, s); break;
     case IR_OP_fill: fill_bytes(w, f, s); break;
     case IR_OP_fence: w->host->fence(w->host->user, s->inst); break;

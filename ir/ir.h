@@ -480,8 +480,13 @@ typedef struct {
     uint32_t align;
 } ir_var;
 
-/* Rounding modes of conversions, numbered as SPIR-V numbers them; IR_RN is the default. */
+/* Rounding modes of conversions, numbered as SPIR-V numbers them; IR_RTE is the default. */
 typedef enum { IR_RTE, IR_RTZ, IR_RTP, IR_RTN } ir_round;
+
+typedef struct {
+    uint8_t mode; /* ir_round */
+    bool sat;     /* clamp to the range of the result; NaN gives 0 */
+} ir_rounding;
 
 enum { IR_MEM_VOLATILE = 1, IR_MEM_NONTEMPORAL = 2 };
 
@@ -522,10 +527,7 @@ typedef union {
     } mem;
     const ir_var *var;
     const uint8_t *mask; /* source lane of each result lane, counted over both operands; 255: any */
-    struct {
-        uint8_t mode; /* ir_round */
-        bool sat;     /* clamp to the range of the result; NaN gives 0 */
-    } round;
+    ir_rounding round;
     struct {
         uint8_t exec;  /* barrier: scope of execution */
         uint8_t scope; /* scope of memory */
@@ -589,6 +591,12 @@ static inline bool ir_has_flag(const ir_inst *i, unsigned f) {
 }
 static inline bool ir_is_terminator(const ir_inst *i) { return ir_has_flag(i, F_TERMINATOR); }
 static inline bool ir_is_const(const ir_inst *i) { return i->op == IR_OP_const; }
+static inline bool ir_is_load(const ir_inst *i) { /* gives values from memory */
+    return i->op == IR_OP_load || i->op == IR_OP_masked_load || i->op == IR_OP_gather;
+}
+static inline bool ir_is_masked(const ir_inst *i) { /* accesses lanes where a mask is set */
+    return i->op >= IR_OP_masked_load && i->op <= IR_OP_scatter;
+}
 static inline bool ir_is_atomic(const ir_inst *i) {
     return ir_info(i)->rule >= R_ATOMIC_INT && ir_info(i)->rule <= R_ATOMIC_STORE;
 }

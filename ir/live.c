@@ -322,9 +322,12 @@ static void append_rest(ir_live_set *to, const ir_live_word *from, const ir_live
     to->n += (uint32_t)(end - from);
 }
 
+/* An empty set may have no words. */
+static const ir_live_word *end_of(const ir_live_set *s) { return s->n ? s->word + s->n : s->word; }
+
 /* Merges both into newly allocated words, and gives back those that are not needed. */
 static ir_live_set join(live_walk *w, const ir_live_set *a, const ir_live_set *b) {
-    const ir_live_word *x = a->word, *y = b->word, *x_end = x + a->n, *y_end = y + b->n;
+    const ir_live_word *x = a->word, *x_end = end_of(a), *y = b->word, *y_end = end_of(b);
     ir_live_set both = {0, take_words(w, a->n + b->n)};
     uint32_t more_than_a = 0, more_than_b = 0;
     while (x != x_end && y != y_end) {

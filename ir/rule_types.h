@@ -39,7 +39,9 @@ static inline int ir_typed_operand(ir_rule rule) {
     case R_TESTF:
     case R_REDUCE:
     case R_EXTRACT:
-    case R_STORE: return 0;
+    case R_STORE:
+    case R_MASKED_STORE:
+    case R_SCATTER: return 0;
     case R_ATOMIC_STORE: return 1;
     default: return ir_has_two_types(rule) ? 0 : IR_TYPE_OF_RESULT;
     }

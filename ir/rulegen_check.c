@@ -5,6 +5,7 @@
  * (one-sided unification, on terms instead of values).
  */
 #include "ir/rulegen.h"
+#include "ir/type_rules.h"
 
 #include <ctype.h>
 
@@ -122,71 +123,34 @@ static void check_pattern(rule_file *f, const rule *r, const node *n) {
 
 /* ---------------------------------------------------------------------------------------- types */
 
-static const char *const kinds[] = {
+static const char *const kind_names[] = {
     [IR_VOID] = "none", [IR_I1] = "i1",   [IR_I8] = "i8",   [IR_I16] = "i16",
     [IR_I32] = "i32",   [IR_I64] = "i64", [IR_F16] = "f16", [IR_BF16] = "bf16",
     [IR_F32] = "f32",   [IR_F64] = "f64", [IR_PTR] = "ptr",
 };
-enum { KINDS = sizeof kinds / sizeof *kinds };
-
-#define EVERY_LANE(k) (UINT32_C(1) << (k) | UINT32_C(1) << ((k) + IR_NUMBER_OF_VECTORS))
-enum {
-    BOOLS = EVERY_LANE(IR_I1),
-    INTS = EVERY_LANE(IR_I8) | EVERY_LANE(IR_I16) | EVERY_LANE(IR_I32) | EVERY_LANE(IR_I64),
-    FLOATS = EVERY_LANE(IR_F16) | EVERY_LANE(IR_BF16) | EVERY_LANE(IR_F32) | EVERY_LANE(IR_F64),
-    POINTERS = EVERY_LANE(IR_PTR)
-};
+enum { KINDS = sizeof kind_names / sizeof *kind_names };
 
 uint32_t rulegen_types_of(const rule_file *f, const char *name) {
     bool vector = name[0] == 'v';
     for (unsigned k = 0; k < f->sets; k++)
         if (!strcmp(f->set[k].name, name)) return f->set[k].types;
     for (unsigned k = 0; k < KINDS; k++)
-        if (!strcmp(kinds[k], name + vector))
+        if (!strcmp(kind_names[k], name + vector))
             return UINT32_C(1) << (k + (vector ? IR_NUMBER_OF_VECTORS : 0));
     return 0;
 }
 
-/* What operand 0, or the only type, of an op of this sort can be. */
-static uint32_t possible_from(ir_rule sort) {
-    switch (sort) {
-    case R_TRUNC:
-    case R_EXT:
-    case R_ITOF:
-    case R_ITOP:
-    case R_BITS: return BOOLS | INTS;
-    case R_INT: return INTS;
-    case R_CMPI: return BOOLS | INTS | POINTERS;
-    case R_FLT:
-    case R_CMPF:
-    case R_TESTF:
-    case R_FTOI:
-    case R_FTOF: return FLOATS;
-    case R_PTOI:
-    case R_FROM_GENERIC:
-    case R_PTOP:
-    case R_PTRADD: return POINTERS;
-    case R_SELECT:
-    case R_REDUCE: return BOOLS;
-    case R_SYNC: return UINT32_C(1) << IR_VOID;
-    default: return BOOLS | INTS | FLOATS | POINTERS;
-    }
-}
-
-/* What the result of a conversion of this sort can be. */
-static uint32_t possible_to(ir_rule sort) {
-    switch (sort) {
-    case R_TRUNC:
-    case R_EXT:
-    case R_FTOI:
-    case R_PTOI: return BOOLS | INTS;
-    case R_ITOF:
-    case R_FTOF: return FLOATS;
-    case R_ITOP:
-    case R_FROM_GENERIC:
-    case R_PTOP: return POINTERS;
-    default: return BOOLS | INTS | FLOATS | POINTERS;
-    }
+/* The types that an operand (or the result: IR_TYPE_OF_RESULT) of an op of this sort can have. */
+static uint32_t possible_types(ir_rule sort, int operand) {
+    const uint8_t *fits = type_rules[sort];
+    fit f = (fit)fits[operand + 1];
+    if (f == T_SAME || f == T_ELEM) f = (fit)fits[0];
+    if (f == T_SAME_0 || f == T_ELEM_0) f = (fit)fits[1];
+    const uint32_t kinds = type_classes[f].kinds & ((UINT32_C(1) << IR_NUMBER_OF_VECTORS) - 1);
+    const uint32_t lanes = type_classes[f].lanes;
+    uint32_t types = lanes == ANY || (lanes & LANES(1)) ? kinds : 0;
+    if (lanes != LANES(1)) types |= (kinds & ~BIT(VOID)) << IR_NUMBER_OF_VECTORS;
+    return types;
 }
 
 static void check_rule_types(rule_file *f, const rule *r) {
@@ -196,8 +160,9 @@ static void check_rule_types(rule_file *f, const rule *r) {
         return;
     }
     bool two = ir_has_two_types(op->rule);
-    uint32_t to = two ? possible_to(op->rule) : possible_from(op->rule);
-    if (r->from & ~possible_from(op->rule) || r->to & ~to)
+    uint32_t from = possible_types(op->rule, ir_typed_operand(op->rule));
+    uint32_t to = two ? possible_types(op->rule, IR_TYPE_OF_RESULT) : from;
+    if (r->from & ~from || r->to & ~to)
         rulegen_fail(f, r->line, "%s does not work on all of these types", op->name);
     if (two != r->has_arrow)
         rulegen_fail(f, r->line, "%s works on %s", op->name, two ? "two types" : "one type");

@@ -2,133 +2,13 @@
  *
  * A rule has a `fit` for the result and one for each operand.  There are three kinds: a single type
  * (T_I32), a type that follows from the result or from operand 0 (T_SAME, T_ELEM_0), and a class of
- * types (T_INTS), which `classes` describes.
+ * types (T_INTS), which `type_classes` describes (type_rules.h).
  *
  * Of several errors, the first in the order result, operands is reported; a result that follows
  * from operand 0 comes last.  What depends on more than types (callees, lanes of a constant index,
  * masks) is checked by the verifier.
  */
-#include "ir/ir.h"
-
-typedef enum {
-    T_NONE,
-    /* single types */
-    T_I1,
-    T_I8,
-    T_I32,
-    T_PRIVATE, /* ptr.private */
-    T_GENERIC, /* ptr.generic */
-    T_EVENT,
-    T_SAMPLER,
-    T_BALLOT, /* v4i32 */
-    T_SIZE,   /* an integer as wide as a pointer */
-    /* from the result */
-    T_SAME,
-    T_ELEM,
-    T_I32_EACH,     /* i32 for each lane */
-    T_CONDITION,    /* i1, or i1 for each lane */
-    T_INTS_AS_WIDE, /* integers of the width of the result's floats */
-    /* from operand 0 */
-    T_SAME_0,
-    T_ELEM_0,
-    T_I1_EACH_0,
-    T_I32_EACH_0,
-    /* classes of types, from operand 0 */
-    T_NARROWER_0,
-    T_WIDER_0,
-    T_INTS_LIKE_0,
-    T_FLOATS_LIKE_0,
-    T_OTHER_FLOATS_0,
-    T_AS_MANY_BITS_0,
-    T_OTHER_SPACE_0,
-    T_LANES_OF_0,
-    /* classes of types */
-    T_ANY,
-    T_VOID,
-    T_VALUE,
-    T_VALUE_OR_VOID,
-    T_INT,
-    T_FLOAT,
-    T_POINTER,
-    T_INT_OR_POINTER,
-    T_SCALAR,
-    T_INTS,
-    T_INTS_OR_I1,
-    T_FLOATS,
-    T_FLOATS_3_OR_4,
-    T_NUMBERS,
-    T_COMPARABLE,
-    T_VECTOR,
-    T_VECTOR_OF_I1,
-    T_I32_OR_I64,
-    T_LOCAL_ID,
-    T_IMAGE,
-    T_SAMPLED_IMAGE,
-    T_COORDINATE,
-    T_TEXEL,
-    T_SIZES
-} fit;
-
-/* Sets of kinds. */
-#define BIT(kind) (UINT32_C(1) << IR_##kind)
-#define INTS (BIT(I8) | BIT(I16) | BIT(I32) | BIT(I64))
-#define FLOATS (BIT(F16) | BIT(BF16) | BIT(F32) | BIT(F64))
-#define VALUES (~(BIT(VOID) | BIT(STRUCT) | BIT(ARRAY)))
-
-/* Sets of numbers of lanes; bit 31 stands for 31 and more. */
-#define ANY 0
-#define LANES(n) (UINT32_C(1) << (n))
-#define VECTORS (~(LANES(0) | LANES(1)))
-#define UP_TO_4 (LANES(1) | LANES(2) | LANES(3) | LANES(4))
-
-static const struct {
-    uint32_t kinds, lanes;
-    const char *name; /* in messages; NULL: no value */
-} classes[] = {
-    [T_CONDITION] = {BIT(I1), ANY, "i1, or i1 for each lane of the result"},
-    [T_NARROWER_0] = {INTS | BIT(I1), ANY, "a narrower integer type with the lanes of operand 0"},
-    [T_WIDER_0] = {INTS | BIT(I1), ANY, "a wider integer type with the lanes of operand 0"},
-    [T_INTS_LIKE_0] = {INTS | BIT(I1), ANY, "an integer type with the lanes of operand 0"},
-    [T_FLOATS_LIKE_0] = {FLOATS, ANY, "a float type with the lanes of operand 0"},
-    [T_OTHER_FLOATS_0] = {FLOATS, ANY, "another float type with the lanes of operand 0"},
-    [T_AS_MANY_BITS_0] = {INTS | BIT(I1) | FLOATS, ANY,
-                          "an integer or float type with as many bits as operand 0"},
-    [T_OTHER_SPACE_0] = {BIT(PTR), ANY,
-                         "a pointer to another space, where one of the two is generic"},
-    [T_LANES_OF_0] = {VALUES, ANY, "of the element type of operand 0"},
-    [T_ANY] = {UINT32_MAX, ANY, "any type"},
-    [T_VOID] = {BIT(VOID), ANY, NULL},
-    [T_VALUE] = {VALUES, ANY, "a value type"},
-    [T_VALUE_OR_VOID] = {VALUES | BIT(VOID), ANY, "a value type or void"},
-    [T_INT] = {INTS, LANES(1), "an integer"},
-    [T_FLOAT] = {FLOATS, LANES(1), "a float"},
-    [T_POINTER] = {BIT(PTR), ANY, "a pointer"},
-    [T_INT_OR_POINTER] = {INTS | BIT(PTR), LANES(1), "an integer or a pointer"},
-    [T_SCALAR] = {INTS | FLOATS | BIT(PTR), LANES(1), "an integer, a float or a pointer"},
-    [T_INTS] = {INTS, ANY, "an integer type other than i1"},
-    [T_INTS_OR_I1] = {INTS | BIT(I1), ANY, "an integer type"},
-    [T_FLOATS] = {FLOATS, ANY, "a float type"},
-    [T_FLOATS_3_OR_4] = {FLOATS, LANES(3) | LANES(4), "a float type with 3 or 4 lanes"},
-    [T_NUMBERS] = {INTS | BIT(I1) | FLOATS, ANY, "an integer or float type"},
-    [T_COMPARABLE] = {INTS | BIT(I1) | BIT(PTR), ANY, "an integer type or a pointer"},
-    [T_VECTOR] = {INTS | BIT(I1) | FLOATS, VECTORS, "a vector"},
-    [T_VECTOR_OF_I1] = {BIT(I1), VECTORS, "a vector of i1"},
-    [T_I32_OR_I64] = {BIT(I32) | BIT(I64), LANES(1), "i32 or i64"},
-    [T_LOCAL_ID] = {INTS, LANES(1) | LANES(2) | LANES(3), "an integer, or a vector of 2 or 3"},
-    [T_IMAGE] = {BIT(IMAGE), ANY, "an image"},
-    [T_SAMPLED_IMAGE] = {BIT(SAMPLED_IMAGE), ANY, "a sampled image"},
-    [T_COORDINATE] = {INTS | FLOATS, UP_TO_4, "a coordinate"},
-    [T_TEXEL] = {INTS | FLOATS, LANES(1) | LANES(4), "a texel"},
-    [T_SIZES] = {INTS, UP_TO_4, "integers"},
-};
-
-enum { MAX_FITS = 7 }; /* of a rule: the result and six operands */
-
-static const uint8_t rules[][MAX_FITS + 1] = {
-#define RULE(name, doc, ...) [R_##name] = {__VA_ARGS__},
-#include "ir/type_rules.def"
-#undef RULE
-};
+#include "ir/type_rules.h"
 
 /* The types of the instruction whose operand or result is checked. */
 typedef struct {
@@ -154,6 +34,7 @@ static ir_type type_from_result(const ir_module *m, ir_type result, fit f) {
     case T_ELEM: return ir_elem(result);
     case T_SIZE: return ir_size_type(m);
     case T_I32_EACH: return each(result, IR_I32);
+    case T_I1_EACH: return each(result, IR_I1);
     case T_INTS_AS_WIDE: return ints_as_wide(m, result);
     default: return IR_VOID;
     }
@@ -179,7 +60,7 @@ static ir_type single_type(const types *t, fit f) {
 }
 
 ir_type ir_operand_type(const ir_module *m, ir_op op, ir_type result, unsigned n) {
-    const uint8_t *f = rules[ir_ops[op].rule] + 1;
+    const uint8_t *f = type_rules[ir_ops[op].rule] + 1;
     while (n-- && f[1]) f++;
     return result != IR_VOID && !ir_is_aggregate(result) ? type_from_result(m, result, (fit)*f)
                                                          : IR_VOID;
@@ -189,12 +70,12 @@ ir_type ir_operand_type(const ir_module *m, ir_op op, ir_type result, unsigned n
 
 static bool has_lanes(fit f, ir_type t) {
     unsigned lanes = ir_lanes(t);
-    return classes[f].lanes >> (lanes < 31 ? lanes : 31) & 1;
+    return type_classes[f].lanes >> (lanes < 31 ? lanes : 31) & 1;
 }
 
 static inline bool is_in_class(fit f, ir_type t) {
-    if (!(classes[f].kinds >> ir_kind_of(t) & 1)) return false;
-    return classes[f].lanes == ANY || has_lanes(f, t);
+    if (!(type_classes[f].kinds >> ir_kind_of(t) & 1)) return false;
+    return type_classes[f].lanes == ANY || has_lanes(f, t);
 }
 
 static bool is_generic(ir_type t) { return ir_is_ptr(t) && ir_space_of(t) == IR_GENERIC; }
@@ -210,7 +91,7 @@ static bool suits_first(const types *x, fit f, ir_type t) {
     case T_AS_MANY_BITS_0: return bits * ir_lanes(t) == first * ir_lanes(x->first);
     case T_OTHER_SPACE_0: return is_generic(t) != is_generic(x->first);
     case T_LANES_OF_0: return ir_elem(t) == ir_elem(x->first);
-    default: return same_lanes; /* T_INTS_LIKE_0, T_FLOATS_LIKE_0 */
+    default: return same_lanes; /* T_INTS_LIKE_0, T_FLOATS_LIKE_0, T_OFFSETS_0 */
     }
 }
 
@@ -218,6 +99,7 @@ static bool suits_first(const types *x, fit f, ir_type t) {
 
 static bool fits_others(types x, fit f, ir_type t) {
     if (f == T_CONDITION) return t == IR_I1 || (ir_is_vector(t) && t == each(x.result, IR_I1));
+    if (f == T_OFFSETS) return is_in_class(f, t) && t == each(x.result, ir_elem(t));
     return f < T_NARROWER_0 ? t == single_type(&x, f) : is_in_class(f, t) && suits_first(&x, f, t);
 }
 
@@ -236,7 +118,7 @@ static bool do_all_fit(const types *x, const uint8_t *f, unsigned n, const ir_ty
 /* In most instructions the result is of a class of types, and all operands are of its type. */
 bool ir_types_fit(const ir_module *m, ir_op op, ir_type result, unsigned n,
                   const ir_type *operand) {
-    const uint8_t *rule = rules[ir_ops[op].rule];
+    const uint8_t *rule = type_rules[ir_ops[op].rule];
     if (rule[0] < T_ANY || rule[1] != T_SAME || rule[2] != T_NONE) {
         const types x = {m, result, n ? operand[0] : IR_VOID};
         return do_all_fit(&x, rule, n, operand);
@@ -246,12 +128,12 @@ bool ir_types_fit(const ir_module *m, ir_op op, ir_type result, unsigned n,
 }
 
 static ir_type_error error_of(const types *x, fit f, int operand, ir_type t) {
-    return (ir_type_error){operand, t, single_type(x, f), classes[f].name};
+    return (ir_type_error){operand, t, single_type(x, f), type_classes[f].name};
 }
 
 ir_type_error ir_find_type_error(const ir_module *m, ir_op op, ir_type result, unsigned n,
                                  const ir_type *operand) {
-    const uint8_t *rule = rules[ir_ops[op].rule], *f = rule + 1;
+    const uint8_t *rule = type_rules[ir_ops[op].rule], *f = rule + 1;
     const fit of_result = (fit)rule[0];
     const types x = {m, result, n ? operand[0] : IR_VOID};
     bool follows_first = of_result >= T_SAME_0 && of_result <= T_LANES_OF_0;

@@ -21,12 +21,10 @@ typedef struct {
 
 typedef ir_vec(address) address_list;
 
-static bool is_cast(const ir_inst *i) { return i->op == IR_OP_ptrcast; }
-
 /* The distance by which i moves the address that is its operand 0; false when it is unknown. */
 static bool constant_step(const ir_module *m, const ir_inst *i, int64_t *step) {
     *step = 0;
-    if (is_cast(i)) return true;
+    if (i->op == IR_OP_ptrcast) return true;
     if (i->op != IR_OP_ptradd || !ir_is_const(ir_arg(i, 1))) return false;
     *step = ir_sext(ir_arg(i, 1)->imm.bits, ir_bits(m, ir_arg(i, 1)->type));
     return true;

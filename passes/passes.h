@@ -40,6 +40,7 @@ typedef struct {
     const ir_target *target; /* that code is made for; NULL: the basic operations only */
     const ir_pack *library;  /* functions that pass builtins takes; NULL: none */
     bool keep_calls;         /* every function that may stay a function does */
+    unsigned lanes;          /* of vectorized loops; 0: as many as pay; 1: none */
 } pass_ctx;
 
 /* A pass returns whether it changed anything.  Function passes run on functions with a body. */
@@ -86,6 +87,7 @@ typedef struct {
     const ir_target *target; /* that code is made for; NULL: the basic operations only */
     const ir_pack *library;  /* functions that pass builtins takes; NULL: none */
     bool keep_calls;         /* every function that may stay a function does: for tests */
+    unsigned lanes;          /* of vectorized loops; 0: as many as pay; 1: none */
 } pass_options;
 
 /* Lists of passes that have a name, which may be entries of a list: "standard".  Code for a
@@ -93,6 +95,7 @@ typedef struct {
 extern const char pass_standard[];       /* "standard" */
 extern const char pass_index_pipeline[]; /* "indices": before kernels are code of groups */
 extern const char pass_group_pipeline[]; /* "groups": what pays on code of groups */
+extern const char pass_vector_pipeline[]; /* "vectors": loops over items with several at once */
 extern const char pass_lowering[];       /* "lowering": what a target can select */
 
 /* Runs a pipeline over a module.  False after a reported error (unknown pass, violation). */

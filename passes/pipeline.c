@@ -87,6 +87,14 @@ const char pass_group_pipeline[] =
     "dce,"         /* counters and values without uses */
     "simplifycfg"; /* loops that do nothing */
 
+const char pass_vector_pipeline[] =
+    "vectorize,"   /* several items at once */
+    "simplify,"    /* masks, and the ends of loops whose number of items is known */
+    "simplifycfg," /* loops for items that are left, where none are */
+    "gvn,"         /* lanes of what is uniform */
+    "licm,"        /* before the loop */
+    "dce";         /* scalars that have become vectors, masks that nothing asks for */
+
 /* From here on rules are not applied any more: they would undo expansions. */
 const char pass_lowering[] =
     "expand,"           /* only operations that the target has, and functions, are left */
@@ -234,6 +242,7 @@ static const char *find_list(const char *s, size_t n) {
     } lists[] = {{"standard", pass_standard},
                  {"indices", pass_index_pipeline},
                  {"groups", pass_group_pipeline},
+                 {"vectors", pass_vector_pipeline},
                  {"lowering", pass_lowering}};
     for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
         if (is_name(lists[k].name, s, n)) return lists[k].list;
@@ -294,7 +303,8 @@ bool pass_run(ir_module *m, const pass_options *options) {
                       .range = p.options->range,
                       .target = p.options->target,
                       .library = p.options->library,
-                      .keep_calls = p.options->keep_calls};
+                      .keep_calls = p.options->keep_calls,
+                      .lanes = p.options->lanes};
     bool finished = ir_try(m->cx, run_list, &p);
     ir_arena_free(&p.scratch);
     if (finished && p.failed) m->cx->status = p.why;

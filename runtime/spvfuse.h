@@ -240,7 +240,8 @@ SPVF_API void spvf_blob_destroy(spvf_blob *blob);
  * on a CPU is left out, with a warning (SPVF_ERROR_REFUSED when none is left).  Options of x86_64,
  * each after a comma: "text" (assembly, to be read), "lines" (debug information), "abi=nativecpu"
  * (the functions and the table of DPC++'s Native CPU), "calls" (functions that each work-item can
- * run alone are called, not inlined), "regalloc=stack" (every value in memory), "stop=STAGE" (as
+ * run alone are called, not inlined), "regalloc=stack" (every value in memory), "simd=N" (loops over
+ * work-items run N of them at once, a power of two up to 64; experimental), "stop=STAGE" (as
  * text, the code as it is after that pass or stage, see spvf_pass_options), "time" (notes of the
  * nanoseconds that each pass and stage took). */
 SPVF_API spvf_status spvf_module_emit(const spvf_module *module, const char *target,

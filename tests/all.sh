@@ -76,6 +76,10 @@ done
     --stage oracle --oracle cpu:calls --oracle "cpu:$first,calls,regalloc=stack" \
     --bounds tests/corpus/cpu_bounds.txt
 suite "corpus-groups" "$release/tests/regions_run" tests/corpus "$release/corpus"
+for lanes in 16 64; do
+    suite "corpus-groups-simd-$lanes" "$release/tests/regions_run" tests/corpus "$release/corpus" \
+        --simd $lanes
+done
 for shard in 0 1; do
     suite "corpus-pocl-$shard" env POCL_CACHE_DIR="$PWD/$release/pocl" "$release/tests/corpus_run" \
         tests/corpus "$release/corpus" --stage oracle --shard $shard/2 --oracle opencl \
@@ -87,6 +91,11 @@ done
 [ -z "$first" ] || suite corpus-icd env OCL_ICD_VENDORS="$PWD/$release/spvfuse.icd" \
     "$release/tests/corpus_run" tests/corpus "$release/corpus" --stage oracle --oracle opencl
 
+for lanes in 4 16; do
+    [ -z "$first" ] || suite "corpus-simd-$lanes" "$release/tests/corpus_run" tests/corpus \
+        "$release/corpus" --stage oracle --oracle "cpu:$first,simd=$lanes" \
+        --bounds tests/corpus/cpu_bounds.txt
+done
 for shard in 0 1; do
     [ -z "$first" ] || suite "corpus-cpu-$shard" "$release/tests/corpus_run" tests/corpus \
         "$release/corpus" --stage oracle --shard $shard/2 "$cpus" \

@@ -32,6 +32,7 @@ check passes/analysis ir/ passes/passes.h
 check passes/scalar ir/ passes/passes.h passes/rule_words.h passes/analysis/
 check passes/inline ir/ passes/passes.h
 check passes/lower ir/ passes/passes.h passes/rule_words.h passes/analysis/
+check passes/vectorize ir/ passes/passes.h passes/analysis/
 check passes/workgroup ir/ passes/passes.h passes/analysis/
 check passes/fusion ir/ passes/passes.h passes/analysis/
 
@@ -90,8 +91,8 @@ fi
 
 # Files of these folders use each other's symbols in one direction: drivers use helpers, and no two
 # files use each other, not even through others.
-for folder in codegen/native codegen/object codegen/regalloc codegen/spirv; do
-    circle=$(git ls-files "$folder/*.c" | sed "s|^|$build/|; s|c$|o|" | xargs nm -gA | awk '
+for folder in codegen/native codegen/object codegen/regalloc codegen/spirv $machines; do
+    circle=$(git ls-files "$folder/*.c" | sed "s|^|$build/|; s|c$|o|" | xargs nm -gA 2>/dev/null | awk '
         { sub(/:.*/, "", $1) }
         $(NF - 1) != "U" { at[$NF] = $1; next }
         { used[++n] = $NF; by[n] = $1 }

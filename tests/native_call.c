@@ -33,6 +33,7 @@ static void build_entry(ir_module *m, ir_func *f) {
     ir_inst *r = ir_build_call(&b, f, f->nparams, args);
     if (f->ret != IR_VOID) ir_build_store(&b, r, place(&b, entry->param_val[0], f->nparams), 8, 0);
     ir_build_ret(&b, NULL);
+    entry->level = f->level;
 }
 
 static bool is_native(const ir_func *f) {
@@ -121,7 +122,7 @@ native_outcome native_call(ir_func *f, const native_way *way, const ir_value *ar
                            ir_value *result) {
     bool passable = is_passable(f->ret) && f->nparams <= 32 && f->module->pointer_bits == 64;
     for (uint32_t n = 0; n < f->nparams; n++) passable &= is_passable(f->param_val[n]->type);
-    if (!passable) return NATIVE_CANNOT;
+    if (!passable || (f->level == L_GROUP && way->is_called)) return NATIVE_CANNOT;
     ir_module *m = ir_module_new(f->module->cx, "native", 64);
     native_outcome outcome = compile_and_run(m, f, way, args, result);
     ir_module_free(m);

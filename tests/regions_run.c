@@ -22,6 +22,7 @@ static const char *const producers[] = {"clang15-O0", "clang15-O2", "clang22-O2"
 enum { PRODUCERS = sizeof producers / sizeof *producers, MAX_NAMES = 1000 };
 
 static const char *plans, *modules;
+static unsigned lanes = 1; /* of vectorized loops */
 static int passed, failed, refused;
 static char why[1000];
 
@@ -209,8 +210,11 @@ static void try_code(attempt *t) {
         printf("refused %s %s @%s: %s\n", t->j->name, t->j->producer, kernel->name, code.refusal);
     t->j->refused |= code.refusal != NULL;
     bool fine = !code.refusal && ir_verify_module(m);
-    const pass_options options = {.passes = pass_group_pipeline, .verify_each = true, .bisect = -1};
-    if (fine && t->known) fine = pass_run(m, &options);
+    const pass_options options = {.passes = lanes > 1 ? "groups,vectors" : pass_group_pipeline,
+                                  .lanes = lanes,
+                                  .verify_each = true,
+                                  .bisect = -1};
+    if (fine && (t->known || lanes > 1)) fine = pass_run(m, &options);
     if (fine) run_code(t, &q, &code);
     if (!fine && !code.refusal) fail(t->j, t->launch->kernel->name, "is not well-formed");
     ir_module_free(m);
@@ -336,15 +340,22 @@ static int list_plans(char **out) {
     return n;
 }
 
+static const char usage[] =
+    "usage: regions_run PLANS MODULES [--shard K/N] [--simd LANES] [NAME…]\n";
+
 int main(int argc, char **argv) {
     static char *list[MAX_NAMES];
     int shard = 0, shards = 1, first = 3;
-    if (argc < 3) return fprintf(stderr, "usage: regions_run PLANS MODULES [NAME…]\n"), 2;
+    if (argc < 3) return fputs(usage, stderr), 2;
     plans = argv[1];
     modules = argv[2];
     if (argc > 4 && strcmp(argv[3], "--shard") == 0) {
         sscanf(argv[4], "%d/%d", &shard, &shards);
         first = 5;
+    }
+    if (argc > first + 1 && strcmp(argv[first], "--simd") == 0) {
+        lanes = (unsigned)atoi(argv[first + 1]);
+        first += 2;
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
     int n = list_plans(list);

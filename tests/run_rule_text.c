@@ -127,9 +127,21 @@ static ir_type inner_subject(const writer *w, ir_rule rule) {
     return rule == R_CMPF ? to : ir_with_elem(w->p->from, ints[ir_bits(NULL, ir_elem(to))]);
 }
 
+static bool is_lanes_mask(ir_op op, unsigned n) {
+    if (op == IR_OP_masked_load) return n == 1;
+    return op == IR_OP_scatter ? n == 3
+                               : (op == IR_OP_masked_store || op == IR_OP_gather) && n == 2;
+}
+
+static bool is_offsets(ir_op op, unsigned n) {
+    return (op == IR_OP_gather && n == 1) || (op == IR_OP_scatter && n == 2);
+}
+
 static ir_type operand_type(const writer *w, ir_op op, unsigned n, ir_type t, bool root) {
     ir_rule rule = ir_ops[op].rule;
     ir_type from = root ? w->p->from : ir_with_elem(t, IR_I1);
+    if (is_lanes_mask(op, n)) return ir_with_elem(t, IR_I1);
+    if (is_offsets(op, n)) return ir_with_elem(t, w->p->keeps ? IR_I64 : IR_I32);
     switch (rule) {
     case R_CMPI:
     case R_CMPF: return root ? w->p->from : inner_subject(w, rule);
@@ -138,7 +150,9 @@ static ir_type operand_type(const writer *w, ir_op op, unsigned n, ir_type t, bo
     case R_INSERT: return n == 1 || rule == R_VEC ? ir_elem(t) : t;
     case R_EXTRACT:
     case R_REDUCE:
-    case R_STORE: return w->p->from;
+    case R_STORE:
+    case R_MASKED_STORE:
+    case R_SCATTER: return w->p->from;
     default: return ir_has_two_types(rule) ? from : t;
     }
 }
@@ -149,15 +163,18 @@ static bool is_index(ir_op op, unsigned n) {
 
 static bool is_address(ir_op op, unsigned n) {
     ir_rule rule = ir_ops[op].rule;
-    return op == IR_OP_load || (op == IR_OP_store && n == 1) ||
+    bool loads = op == IR_OP_load || op == IR_OP_masked_load || op == IR_OP_gather;
+    bool stores = op == IR_OP_store || op == IR_OP_masked_store || op == IR_OP_scatter;
+    return (loads && n == 0) || (stores && n == 1) ||
            (rule >= R_ATOMIC_INT && rule <= R_ATOMIC_STORE && n == 0);
 }
 
 static const char *operand(writer *w, ir_op op, unsigned n, ir_type t, bool root) {
     ir_type own = operand_type(w, op, n, t, root);
     if (is_index(op, n)) return index_term(w, op == IR_OP_extract ? own : t);
-    if (!is_address(op, n)) return term(w, own);
+    if (!is_address(op, n) && !is_offsets(op, n)) return term(w, own);
     word(w);
+    if (is_offsets(op, n)) return literal(w, own, "0");
     place_of(w, t);
     return ir_ops[op].imm == I_SYNC ? "%g" : "%p";
 }
@@ -186,7 +203,7 @@ static void put_rest(const writer *w, ir_text *out, ir_op op, ir_type t) {
     if (op == IR_OP_shuffle) put_mask(w, out, t);
     if (op == IR_OP_fptoui) ir_put(out, " sat");
     if (ir_ops[op].rule == R_FLT && op != IR_OP_fma && op != IR_OP_mad) ir_put(out, " contract");
-    if (op == IR_OP_load || op == IR_OP_store) ir_put(out, " align 1");
+    if (ir_ops[op].imm == I_MEM) ir_put(out, " align 1");
     if (ir_ops[op].imm != I_SYNC) return;
     ir_put(out, op == IR_OP_fence ? " device seq_cst global" : " device relaxed");
     if (op == IR_OP_atomic_cmpxchg) ir_put(out, " unequal relaxed");
@@ -205,7 +222,7 @@ static const char *operation(writer *w, const char *name, ir_type t, bool root) 
     }
     put_rest(w, &args, op, t);
     bool effect = ir_ops[op].rule == R_STORE || ir_ops[op].rule == R_ATOMIC_STORE ||
-                  ir_ops[op].rule == R_SYNC;
+                  ir_ops[op].rule == R_SYNC || op == IR_OP_masked_store || op == IR_OP_scatter;
     w->written |= effect;
     if (effect)
         ir_putf(&w->body, "  %s %s\n", ir_ops[op].name, args.data);
@@ -279,8 +296,8 @@ const char *run_rule_text(const rule_program *p, ir_arena *a) {
     bool casts = p->op == IR_OP_bitcast;
     if (casts) put_phi(&w, result);
     ir_type shown = put_result(&w, result);
-    ir_putf(&out, "target 64\nfunc @f(%s): %s {\nentry:\n%s", w.params.data, type_text(&w, shown),
-            w.body.data);
+    ir_putf(&out, "target 64\nfunc @f(%s): %s%s {\nentry:\n%s", w.params.data, type_text(&w, shown),
+            ir_ops[p->op].levels & L_SPMD ? "" : " level group", w.body.data);
     ir_putf(&out, "  ret%s\n}\n",
             shown == IR_VOID  ? ""
             : casts           ? " %r"

@@ -1,20 +1,10 @@
 /* compile.c — functions of work-groups to an object, for any target.
  *
- * The table of stages (stages.def) is walked for each function: every stage begins under its name,
- * so that clocks and messages about bugs know it, and afterwards the function is shown if a switch
- * names the stage.  The bytes of all functions become an object together.
+ * The driver walks the table of stages (stages.def) for each function.  It tells the context which
+ * stage runs, for timings and for internal errors, and shows the function after a stage if a switch
+ * names it.  The bytes of all functions become an object together.
  */
 #include "codegen/native/unit.h"
-
-uint32_t cg_label_of(cg_unit *u, const void *what) {
-    uint64_t key = (uintptr_t)what;
-    uintptr_t label = (uintptr_t)ir_map_get(&u->label_of, key);
-    if (!label) {
-        label = (uintptr_t)u->target->new_label(u) + 1;
-        ir_map_set(u->arena, &u->label_of, key, (void *)label);
-    }
-    return (uint32_t)label - 1;
-}
 
 /* ------------------------------------------------------------------------------------- refusals */
 
@@ -168,7 +158,8 @@ static void run_stages(void *arg) {
         ir_put(j->options->listing, j->listing.data);
 }
 
-/* False after a reported error; lack of memory throws, with the scratch memory freed. */
+/* False after a reported error.  Whatever a stage throws is thrown on, after the scratch memory is
+ * freed. */
 static bool compile_func(cg_unit *u, ir_func *f, const cg_options *options) {
     ir_ctx *cx = f->module->cx;
     cg_func_job j = {.unit = u, .options = options, .f = f};
@@ -188,8 +179,8 @@ bool cg_compile_unit(cg_unit *u, ir_module *m, const cg_options *options) {
             return false;
     if (u->object->stopped) return true;
     ir_begin_stage(m->cx, "object", NULL);
-    if (!u->target->finish(u, &image)) return ir_error(m->cx, "the code is too large");
-    cg_place_module(u, m, &image);
+    bool fits = u->target->finish(u, &image);
+    if (fits) cg_place_module(u, m, &image);
     ir_end_stage(m->cx);
-    return true;
+    return fits || ir_error(m->cx, "the code is too large");
 }

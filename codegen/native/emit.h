@@ -21,10 +21,12 @@ typedef struct {
     uint32_t *label;   /* by block id, for those that have code */
 } cg_code_order;
 
-/* Leaves out blocks that only jump, such as split edges whose moves turned out to be no code: those
- * for which is_nothing holds. */
+/* Leaves out blocks that only jump, such as split edges all of whose moves have no code.
+ * has_no_code: does i have none? */
 cg_code_order cg_order_blocks(cg_unit *u, ir_func *f, const cg_allocation *a,
-                              bool (*is_nothing)(const cg_allocation *a, const ir_inst *i));
+                              bool (*has_no_code)(const cg_allocation *a, const ir_inst *i));
+
+/* ------------------------------------------------------------------------------ lines (lines.c) */
 
 /* Code from here on was made of the source at loc. */
 void cg_note_line(cg_unit *u, uint32_t loc);

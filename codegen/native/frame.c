@@ -3,7 +3,8 @@
  */
 #include "codegen/native/emit.h"
 
-/* The place of so many bytes after what has one, which grows; UINT64_MAX: more than `most`. */
+/* Reserves bytes at the end of the frame and returns their offset; UINT64_MAX: the frame would
+ * exceed `most`. */
 static uint64_t reserve(cg_frame_places *p, uint64_t bytes, uint32_t align, uint32_t most) {
     if (align > p->align) p->align = align;
     uint64_t at = ((uint64_t)p->bytes + align - 1) / align * align;
@@ -20,7 +21,8 @@ bool cg_place_frame(cg_unit *u, const ir_func *f, const cg_allocation *a, uint32
                              .variable = ir_new_array(u->arena, uint32_t, f->next_id)};
     for (uint32_t n = 0; n < a->slots.n && last != UINT64_MAX; n++) {
         uint32_t bytes = a->slots.data[n].size;
-        out->slot[n] = (uint32_t)(last = reserve(out, bytes, bytes, most));
+        last = reserve(out, bytes, bytes, most);
+        out->slot[n] = (uint32_t)last;
     }
     for (const ir_inst *i = f->first->first; i && last != UINT64_MAX; i = i->next) {
         if (i->op != IR_OP_alloca) continue;

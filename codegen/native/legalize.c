@@ -1,7 +1,7 @@
 /* legalize.c — what no target of the native part can select, in terms of what all can.
  *
  *   shifts           the amount is below the width: longer ones give 0, or the sign
- *   division         what a machine would stop at is kept away from it
+ *   division         operands for which a machine traps are replaced
  *   bytes and words  division, counting, conversion to floats and high halves of products are
  *                    computed in 32 or 64 bits
  *   control flow     see legalize_flow.c
@@ -31,7 +31,7 @@ static bool is_below(const ir_inst *x, unsigned limit) {
     return cut && ir_is_const(ir_arg(x, 1)) && ir_arg(x, 1)->imm.bits < limit;
 }
 
-static ir_inst *legal_shift(cg_legalizer *l, ir_inst *i) {
+static ir_inst *legalize_shift(cg_legalizer *l, ir_inst *i) {
     ir_inst *x = ir_arg(i, 0), *y = ir_arg(i, 1);
     unsigned w = width(l, x);
     if (is_below(y, w)) return NULL;
@@ -43,7 +43,7 @@ static ir_inst *legal_shift(cg_legalizer *l, ir_inst *i) {
 }
 
 /* A rotation by any amount is one by its remainder. */
-static ir_inst *legal_rotation(cg_legalizer *l, ir_inst *i) {
+static ir_inst *legalize_rotation(cg_legalizer *l, ir_inst *i) {
     ir_inst *y = ir_arg(i, 1);
     unsigned w = width(l, y);
     if (w >= 32 || is_below(y, w)) return NULL;
@@ -62,58 +62,50 @@ static ir_inst *cut_to(cg_legalizer *l, const ir_inst *i, ir_inst *x) {
 
 /* -------------------------------------------------------------------------------------- division
  *
- * A machine may stop at a division by 0, and at one of the least number by -1.  Here the result is
- * just not specified. */
+ * Machines may trap when they divide by 0, or INT_MIN by -1; in the IR these results are only
+ * unspecified. */
 
 static bool is_signed(const ir_inst *i) { return i->op == IR_OP_sdiv || i->op == IR_OP_srem; }
 
-/* Does a machine never stop there? */
-static bool is_harmless(const cg_legalizer *l, const ir_inst *i) {
+static bool cannot_trap(const cg_legalizer *l, const ir_inst *i) {
     const ir_inst *y = ir_arg(i, 1);
     const uint64_t ones = UINT64_MAX >> (64 - width(l, y));
-    if (i == l->safe) return true;
     return ir_is_const(y) && y->imm.bits && !(is_signed(i) && y->imm.bits == ones);
-}
-
-static ir_inst *divide(cg_legalizer *l, const ir_inst *i, ir_inst *x, ir_inst *y) {
-    return l->safe = op2(l, (ir_op)i->op, x, y);
 }
 
 static ir_inst *one_if(cg_legalizer *l, ir_inst *wrong, ir_inst *y) {
     return ir_build3(&l->b, IR_OP_select, y->type, wrong, number(l, y, 1), y);
 }
 
-static ir_inst *without_zero(cg_legalizer *l, ir_inst *y) {
-    return one_if(l, ir_build2(&l->b, IR_OP_eq, IR_I1, y, number(l, y, 0)), y);
-}
-
-/* By 1 in place of 0 and -1: the remainder by -1 is the same, and the quotient the negation. */
+/* Divides by 1 if the divisor is 0 or -1.  For -1 the remainder is the same (0), and the quotient
+ * becomes -x. */
 static ir_inst *signed_division(cg_legalizer *l, ir_inst *i) {
     ir_inst *x = ir_arg(i, 0), *y = ir_arg(i, 1);
     ir_inst *next = op2(l, IR_OP_add, y, number(l, y, 1));
     ir_inst *wrong = ir_build2(&l->b, IR_OP_ult, IR_I1, next, number(l, y, 2));
-    ir_inst *result = divide(l, i, x, one_if(l, wrong, y));
+    ir_inst *result = op2(l, (ir_op)i->op, x, one_if(l, wrong, y));
     if (i->op == IR_OP_srem) return result;
     ir_inst *negates = ir_build2(&l->b, IR_OP_eq, IR_I1, next, number(l, y, 0));
     ir_inst *negated = op2(l, IR_OP_sub, number(l, x, 0), x);
     return ir_build3(&l->b, IR_OP_select, i->type, negates, negated, result);
 }
 
-/* In 32 bits no quotient of shorter numbers is too large. */
-static ir_inst *legal_division(cg_legalizer *l, ir_inst *i) {
-    const bool sign = is_signed(i), narrow = width(l, i) < 32, harmless = is_harmless(l, i);
+/* In 32 bits no quotient of narrower numbers is too large. */
+static ir_inst *legalize_division(cg_legalizer *l, ir_inst *i) {
+    const bool sign = is_signed(i), narrow = width(l, i) < 32, safe = cannot_trap(l, i);
     ir_inst *x = ir_arg(i, 0), *y = ir_arg(i, 1);
-    if (!narrow && harmless) return NULL;
+    if (!narrow && safe) return NULL;
     if (!narrow && sign) return signed_division(l, i);
     if (narrow) x = extend(l, x, IR_I32, sign);
     if (narrow) y = extend(l, y, IR_I32, sign);
-    ir_inst *result = divide(l, i, x, harmless ? y : without_zero(l, y));
+    if (!safe) y = one_if(l, ir_build2(&l->b, IR_OP_eq, IR_I1, y, number(l, y, 0)), y);
+    ir_inst *result = op2(l, (ir_op)i->op, x, y);
     return narrow ? cut_to(l, i, result) : result;
 }
 
 /* -------------------------------------------------------------------------- products and counts */
 
-static ir_inst *legal_high(cg_legalizer *l, ir_inst *i) {
+static ir_inst *legalize_high(cg_legalizer *l, ir_inst *i) {
     bool sign = i->op == IR_OP_smulh;
     unsigned w = width(l, i);
     if (w == 64) return NULL;
@@ -122,59 +114,52 @@ static ir_inst *legal_high(cg_legalizer *l, ir_inst *i) {
     return cut_to(l, i, op2(l, IR_OP_lshr, product, number(l, product, w)));
 }
 
-/* Leading zeros: those of the wider number, less what was put in front. */
-static ir_inst *narrow_clz(cg_legalizer *l, ir_inst *i) {
-    unsigned w = width(l, i);
-    ir_inst *wide = extend(l, ir_arg(i, 0), IR_I32, false);
-    ir_inst *count = ir_build1(&l->b, IR_OP_clz, IR_I32, wide);
-    return cut_to(l, i, op2(l, IR_OP_sub, count, number(l, count, 32 - w)));
-}
-
-/* Trailing zeros: a bit above the highest one ends the count. */
-static ir_inst *narrow_ctz(cg_legalizer *l, ir_inst *i) {
-    ir_inst *wide = extend(l, ir_arg(i, 0), IR_I32, false);
-    wide = op2(l, IR_OP_or, wide, number(l, wide, UINT64_C(1) << width(l, i)));
-    return cut_to(l, i, ir_build1(&l->b, IR_OP_ctz, IR_I32, wide));
-}
-
-static ir_inst *narrow_popcount(cg_legalizer *l, ir_inst *i) {
-    ir_inst *wide = extend(l, ir_arg(i, 0), IR_I32, false);
-    return cut_to(l, i, ir_build1(&l->b, IR_OP_popcount, IR_I32, wide));
-}
-
 static ir_inst *popcount(cg_legalizer *l, ir_inst *x) {
     return ir_build1(&l->b, IR_OP_popcount, x->type, x);
 }
 
-/* All bits below the highest one are set, and counted. */
-static ir_inst *counted_clz(cg_legalizer *l, ir_inst *i) {
-    ir_inst *x = ir_arg(i, 0);
-    for (unsigned by = 1; by < width(l, i); by *= 2)
+/* Sets all bits below the highest one, and counts them. */
+static ir_inst *counted_clz(cg_legalizer *l, ir_inst *x) {
+    for (unsigned by = 1; by < width(l, x); by *= 2)
         x = op2(l, IR_OP_or, x, op2(l, IR_OP_lshr, x, number(l, x, by)));
-    return op2(l, IR_OP_sub, number(l, x, width(l, i)), popcount(l, x));
+    return op2(l, IR_OP_sub, number(l, x, width(l, x)), popcount(l, x));
 }
 
-/* x - 1 without the bits of x: what is below its lowest one. */
-static ir_inst *counted_ctz(cg_legalizer *l, ir_inst *i) {
-    ir_inst *x = ir_arg(i, 0), *ones = number(l, x, UINT64_MAX);
+/* The bits of x - 1 that x does not have are those below its lowest one. */
+static ir_inst *counted_ctz(cg_legalizer *l, ir_inst *x) {
+    ir_inst *ones = number(l, x, UINT64_MAX);
     return popcount(l, op2(l, IR_OP_and, op2(l, IR_OP_xor, x, ones), op2(l, IR_OP_add, x, ones)));
 }
 
-static ir_inst *legal_count(cg_legalizer *l, ir_inst *i) {
-    bool narrow = width(l, i) < 32;
-    switch (i->op) {
-    case IR_OP_clz: return narrow ? narrow_clz(l, i) : l->lacks_count ? counted_clz(l, i) : NULL;
-    case IR_OP_ctz: return narrow ? narrow_ctz(l, i) : l->lacks_count ? counted_ctz(l, i) : NULL;
-    default: return narrow ? narrow_popcount(l, i) : NULL;
-    }
+static ir_inst *legalize_clz(cg_legalizer *l, ir_inst *i) {
+    unsigned w = width(l, i);
+    if (w >= 32) return l->lacks_count ? counted_clz(l, ir_arg(i, 0)) : NULL;
+    ir_inst *x = extend(l, ir_arg(i, 0), IR_I32, false);
+    ir_inst *count = l->lacks_count ? counted_clz(l, x) : ir_build1(&l->b, IR_OP_clz, IR_I32, x);
+    return cut_to(l, i, op2(l, IR_OP_sub, count, number(l, count, 32 - w)));
 }
 
-static ir_inst *legal_sitofp(cg_legalizer *l, ir_inst *i) {
+/* In 32 bits, a bit above the highest one ends the count. */
+static ir_inst *legalize_ctz(cg_legalizer *l, ir_inst *i) {
+    unsigned w = width(l, i);
+    if (w >= 32) return l->lacks_count ? counted_ctz(l, ir_arg(i, 0)) : NULL;
+    ir_inst *x = extend(l, ir_arg(i, 0), IR_I32, false);
+    x = op2(l, IR_OP_or, x, number(l, x, UINT64_C(1) << w));
+    return cut_to(l, i,
+                  l->lacks_count ? counted_ctz(l, x) : ir_build1(&l->b, IR_OP_ctz, IR_I32, x));
+}
+
+static ir_inst *legalize_popcount(cg_legalizer *l, ir_inst *i) {
+    if (width(l, i) >= 32) return NULL;
+    return cut_to(l, i, popcount(l, extend(l, ir_arg(i, 0), IR_I32, false)));
+}
+
+static ir_inst *legalize_sitofp(cg_legalizer *l, ir_inst *i) {
     if (width(l, ir_arg(i, 0)) >= 32) return NULL;
     return ir_build1(&l->b, IR_OP_sitofp, i->type, extend(l, ir_arg(i, 0), IR_I32, true));
 }
 
-static ir_inst *legal_sabs(cg_legalizer *l, ir_inst *i) {
+static ir_inst *legalize_sabs(cg_legalizer *l, ir_inst *i) {
     if (width(l, i) >= 32) return NULL;
     ir_inst *wide = extend(l, ir_arg(i, 0), IR_I32, true);
     return cut_to(l, i, ir_build1(&l->b, IR_OP_sabs, IR_I32, wide));
@@ -182,40 +167,38 @@ static ir_inst *legal_sabs(cg_legalizer *l, ir_inst *i) {
 
 /* ----------------------------------------------------------------------------------------- walk */
 
-static ir_inst *legal(cg_legalizer *l, ir_inst *i) {
+/* Returns the value that replaces i; NULL: i is legal.  What it builds is legal. */
+static ir_inst *legalize_inst(cg_legalizer *l, ir_inst *i) {
     if (ir_is_vector(i->type)) return NULL;
     switch (i->op) {
     case IR_OP_shl:
     case IR_OP_lshr:
-    case IR_OP_ashr: return legal_shift(l, i);
-    case IR_OP_rotl: return legal_rotation(l, i);
+    case IR_OP_ashr: return legalize_shift(l, i);
+    case IR_OP_rotl: return legalize_rotation(l, i);
     case IR_OP_udiv:
     case IR_OP_sdiv:
     case IR_OP_urem:
-    case IR_OP_srem: return legal_division(l, i);
+    case IR_OP_srem: return legalize_division(l, i);
     case IR_OP_umulh:
-    case IR_OP_smulh: return legal_high(l, i);
-    case IR_OP_clz:
-    case IR_OP_ctz:
-    case IR_OP_popcount: return legal_count(l, i);
-    case IR_OP_sitofp: return legal_sitofp(l, i);
-    case IR_OP_sabs: return legal_sabs(l, i);
+    case IR_OP_smulh: return legalize_high(l, i);
+    case IR_OP_clz: return legalize_clz(l, i);
+    case IR_OP_ctz: return legalize_ctz(l, i);
+    case IR_OP_popcount: return legalize_popcount(l, i);
+    case IR_OP_sitofp: return legalize_sitofp(l, i);
+    case IR_OP_sabs: return legalize_sabs(l, i);
     default: return NULL;
     }
 }
 
-/* New instructions come before i and are looked at again. */
 static void legalize_block(cg_legalizer *l, ir_block *b) {
-    for (ir_inst *i = b->first; i; i = i->next) {
-        ir_inst *before = i->prev;
+    foreach_inst (i, b) {
         ir_look_at(b->func->module->cx, i);
         ir_before(&l->b, i);
         l->b.loc = i->loc;
-        ir_inst *r = legal(l, i);
+        ir_inst *r = legalize_inst(l, i);
         if (!r) continue;
         ir_replace_uses(i, r);
         ir_remove(i);
-        i = before ? before : b->first;
     }
 }
 

@@ -9,7 +9,6 @@ typedef struct {
     ir_arena *scratch;
     ir_builder b;
     bool lacks_count; /* no instruction counts leading or trailing zeros */
-    ir_inst *safe;    /* the last division that was built: the machine does not stop there */
 } cg_legalizer;
 
 /* Instructions that become several blocks; the walk goes on after them.  (legalize_flow.c) */

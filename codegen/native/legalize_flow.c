@@ -52,7 +52,7 @@ static void build_search(cg_legalizer *l, const search *s, ir_block *b, const sw
     }
 }
 
-/* Every edge gets a block of its own first, so that phis do not notice. */
+/* Splits every edge first, so that phis of the targets keep their predecessors. */
 static void lower_switch(cg_legalizer *l, ir_inst *sw) {
     ir_block *b = sw->block;
     ir_inst *on = ir_arg(sw, 0);
@@ -83,7 +83,7 @@ static bool is_update(const ir_inst *i) {
 }
 
 /* Only the thread that runs the work-group sees such memory. */
-static bool is_own(const ir_inst *p) {
+static bool is_thread_private(const ir_inst *p) {
     return ir_space_of(p->type) == IR_LOCAL || ir_space_of(p->type) == IR_PRIVATE;
 }
 
@@ -95,12 +95,12 @@ static ir_inst *combine(cg_legalizer *l, const ir_inst *i, ir_inst *old) {
 
 static unsigned natural_align(const ir_module *m, ir_type t) { return (unsigned)ir_sizeof(m, t); }
 
-static void update_own(cg_legalizer *l, ir_inst *i) {
+static void update_private(cg_legalizer *l, ir_inst *i) {
     unsigned align = natural_align(l->f->module, i->type);
     ir_before(&l->b, i);
     ir_inst *p = ir_arg(i, 0), *old = ir_build_load(&l->b, i->type, p, align, 0);
-    ir_inst *sum = combine(l, i, old);
-    ir_build_store(&l->b, sum, p, align, 0);
+    ir_inst *updated = combine(l, i, old);
+    ir_build_store(&l->b, updated, p, align, 0);
     ir_replace_uses(i, old);
     ir_remove(i);
 }
@@ -125,9 +125,9 @@ static void update_shared(cg_legalizer *l, ir_inst *i) {
     ir_build_jmp(&l->b, loop);
     ir_inst *old = ir_build_phi(loop, bits);
     ir_at_end(&l->b, loop);
-    ir_inst *sum = as_type(l, combine(l, i, as_type(l, old, i->type)), bits);
-    ir_inst *seen =
-        ir_build_raw(&l->b, IR_OP_atomic_cmpxchg, bits, 0, i->imm, 3, (ir_inst *[]){p, sum, old});
+    ir_inst *updated = as_type(l, combine(l, i, as_type(l, old, i->type)), bits);
+    ir_inst *seen = ir_build_raw(&l->b, IR_OP_atomic_cmpxchg, bits, 0, i->imm, 3,
+                                 (ir_inst *[]){p, updated, old});
     ir_inst *equal = ir_build2(&l->b, IR_OP_eq, IR_I1, seen, old);
     ir_inst *result = as_type(l, old, i->type);
     ir_build_br(&l->b, equal, after, loop);
@@ -167,8 +167,8 @@ static void exchange_float(cg_legalizer *l, ir_inst *i) {
 }
 
 static void lower_update(cg_legalizer *l, ir_inst *i) {
-    if (is_own(ir_arg(i, 0)))
-        update_own(l, i);
+    if (is_thread_private(ir_arg(i, 0)))
+        update_private(l, i);
     else if (i->op == IR_OP_atomic_sub)
         subtract_shared(l, i);
     else if (i->op == IR_OP_atomic_xchg && ir_is_float(i->type))
@@ -198,19 +198,19 @@ static ir_inst *spread(cg_legalizer *l, ir_inst *byte, ir_type t) {
     return ir_build2(&l->b, IR_OP_mul, t, wide, ir_const(l->f, t, UINT64_C(0x0101010101010101)));
 }
 
-static void move_one(cg_legalizer *l, const transfer *t, ir_inst *at, ir_type type) {
+static void transfer_one(cg_legalizer *l, const transfer *t, ir_inst *at, ir_type type) {
     ir_inst *x = t->from ? ir_build_load(&l->b, type, offset(l, t->from, at), 1, t->flags)
                          : spread(l, t->byte, type);
     ir_build_store(&l->b, x, offset(l, t->to, at), 1, t->flags);
 }
 
-static void move_few(cg_legalizer *l, const transfer *t, uint64_t bytes) {
+static void transfer_unrolled(cg_legalizer *l, const transfer *t, uint64_t bytes) {
     static const ir_kind kinds[] = {IR_I64, IR_I32, IR_I16, IR_I8};
     ir_type size = ir_size_type(l->f->module);
     uint64_t at = 0;
     for (unsigned k = 0, step = 8; k < 4; k++, step /= 2)
         for (; bytes - at >= step; at += step)
-            move_one(l, t, ir_const(l->f, size, at), ir_scalar(kinds[k]));
+            transfer_one(l, t, ir_const(l->f, size, at), ir_scalar(kinds[k]));
 }
 
 typedef struct {
@@ -220,13 +220,13 @@ typedef struct {
 
 /* for (at = s.from; at < s.end; at += sizeof type), which leads to `after`; gives the last value of
  * at. */
-static ir_inst *move_loop(cg_legalizer *l, const transfer *t, span s, ir_block *after) {
+static ir_inst *transfer_loop(cg_legalizer *l, const transfer *t, span s, ir_block *after) {
     ir_block *head = ir_block_new(l->f, NULL), *body = ir_block_new(l->f, NULL);
     ir_type size = s.end->type;
     ir_build_jmp(&l->b, head);
     ir_inst *at = ir_build_phi(head, size);
     ir_at_end(&l->b, body);
-    move_one(l, t, at, s.type);
+    transfer_one(l, t, at, s.type);
     ir_inst *step = ir_const(l->f, size, ir_sizeof(l->f->module, s.type));
     ir_inst *next = ir_build2(&l->b, IR_OP_add, size, at, step);
     ir_build_jmp(&l->b, head);
@@ -246,7 +246,7 @@ static void lower_transfer(cg_legalizer *l, ir_inst *i) {
     ir_inst *bytes = ir_arg(i, 2);
     if (ir_is_const(bytes) && bytes->imm.bits <= UNROLLED) {
         ir_before(&l->b, i);
-        move_few(l, &t, bytes->imm.bits);
+        transfer_unrolled(l, &t, bytes->imm.bits);
         ir_remove(i);
         return;
     }
@@ -256,9 +256,9 @@ static void lower_transfer(cg_legalizer *l, ir_inst *i) {
     ir_inst *zero = ir_const(l->f, bytes->type, 0);
     ir_inst *words =
         ir_build2(&l->b, IR_OP_and, bytes->type, bytes, ir_const(l->f, bytes->type, ~UINT64_C(7)));
-    ir_inst *at = move_loop(l, &t, (span){zero, words, IR_I64}, rest);
+    ir_inst *at = transfer_loop(l, &t, (span){zero, words, IR_I64}, rest);
     ir_at_end(&l->b, rest);
-    move_loop(l, &t, (span){at, bytes, IR_I8}, after);
+    transfer_loop(l, &t, (span){at, bytes, IR_I8}, after);
     ir_remove(i);
 }
 
@@ -272,18 +272,18 @@ static void lower(cg_legalizer *l, ir_inst *i) {
         lower_transfer(l, i);
     else if (i->op == IR_OP_atomic_store && (i->imm.sync.semantics & IR_SEM_SEQ_CST))
         store_in_order(l, i);
-    else if (is_update(i) && i->op != IR_OP_atomic_store)
+    else if (is_update(i))
         lower_update(l, i);
 }
 
-/* New blocks hold nothing that has to be lowered, and what is split off is after what is known. */
+/* Collects first: lowering splits blocks, and adds nothing that needs lowering. */
 void cg_legalize_flow(cg_legalizer *l) {
     ir_vec(ir_inst *) found = {0};
     foreach_block (b, l->f) {
         foreach_inst (i, b) {
-            bool own = ir_is_atomic(i) || i->op == IR_OP_switch || i->op == IR_OP_copy ||
-                       i->op == IR_OP_fill;
-            if (own) *ir_push(l->scratch, &found) = i;
+            bool must_lower = ir_is_atomic(i) || i->op == IR_OP_switch || i->op == IR_OP_copy ||
+                              i->op == IR_OP_fill;
+            if (must_lower) *ir_push(l->scratch, &found) = i;
         }
     }
     for (uint32_t n = 0; n < found.n; n++) lower(l, found.data[n]);

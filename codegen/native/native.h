@@ -115,9 +115,8 @@ struct cg_target {
     void (*put_name)(const cg_target *t, const ir_inst *i, ir_text *out);
 };
 
-/* The constraints of any instruction.  Operands of phis have none: they are where the phi is.  A
- * constant or address as operand of a phi or a move is in no register; the target encodes a move of
- * it. */
+/* The constraints of any instruction.  Operands of phis have none: they are where the phi is.
+ * Selection leaves no constant or address as operand of a phi or a move. */
 void cg_describe(const cg_target *t, const ir_inst *i, cg_constraints *out);
 
 /* -------------------------------------------------------------------------- register allocation */
@@ -135,8 +134,8 @@ typedef struct {
 } cg_allocation;
 
 /* Allocation takes three stages, from level `machine` to `allocated`: another order of instructions
- * and operands, spilling, and registers.  The allocator and the result lie in the arena; what else
- * it has is freed when it ends, which it does also if a stage throws. */
+ * and operands, spilling, and registers.  The caller ends the allocator, also after a stage has
+ * thrown.  That frees everything except the allocator and the result, which lie in the arena. */
 typedef struct cg_allocator cg_allocator;
 cg_allocator *cg_begin_allocation(const cg_target *t, ir_func *f, const cg_regalloc_options *o,
                                   ir_arena *arena, cg_allocation *out);

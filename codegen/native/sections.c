@@ -3,6 +3,16 @@
  */
 #include "codegen/native/unit.h"
 
+uint32_t cg_label_of(cg_unit *u, const void *what) {
+    uint64_t key = (uintptr_t)what;
+    uintptr_t label = (uintptr_t)ir_map_get(&u->label_of, key);
+    if (!label) {
+        label = (uintptr_t)u->target->new_label(u) + 1;
+        ir_map_set(u->arena, &u->label_of, key, (void *)label);
+    }
+    return (uint32_t)label - 1;
+}
+
 /* The object outlives the module, and its names. */
 static void add_symbol(cg_unit *u, const void *what, cg_symbol s) {
     s.name = ir_strdup(u->arena, s.name);
@@ -21,14 +31,14 @@ static void place_global(cg_unit *u, const ir_global *g) {
     cg_object *o = u->object;
     cg_section section = g->constant || g->space == IR_CONST ? CG_RODATA : CG_DATA;
     uint64_t bytes = ir_sizeof(g->module, g->type);
-    uint32_t align = g->align ? g->align : 1, at = (o->size[section] + align - 1) / align * align;
-    if (at > INT32_MAX || bytes > INT32_MAX - at) ir_throw(g->module->cx, IR_ERR_LIMIT);
+    uint32_t align = g->align ? g->align : 1;
+    uint32_t at = cg_next_place(o, section, bytes, align, g->module->cx);
     o->size[section] = at + (uint32_t)bytes;
     if (align > o->align[section]) o->align[section] = align;
     add_symbol(u, g, (cg_symbol){g->name, section, at, (uint32_t)bytes, false, false});
 }
 
-/* Globals have symbols, in their order, before anything else does. */
+/* The first symbols of the object are those of the globals, in module order. */
 static void fill_globals(cg_unit *u, const ir_module *m) {
     cg_object *o = u->object;
     uint32_t n = 0;
@@ -67,11 +77,6 @@ static const uint32_t *list_labels(const cg_unit *u, const ir_module *m) {
     return symbols;
 }
 
-/* Functions that were compiled have one. */
-static uint32_t known_label(const cg_unit *u, const ir_func *f) {
-    return (uint32_t)(uintptr_t)ir_map_get(&u->label_of, (uintptr_t)f) - 1;
-}
-
 static void place_code(cg_unit *u, const ir_module *m, const cg_image *image) {
     cg_object *o = u->object;
     o->bytes[CG_TEXT] = image->bytes;
@@ -79,7 +84,7 @@ static void place_code(cg_unit *u, const ir_module *m, const cg_image *image) {
     o->align[CG_TEXT] = image->alignment < 16 ? 16 : image->alignment;
     foreach_func (f, m) {
         if (ir_is_declaration(f) || f->level != L_ALLOCATED) continue;
-        uint32_t at = image->labels[known_label(u, f)];
+        uint32_t at = image->labels[cg_label_of(u, f)];
         bool exported = !(f->flags & IR_FUNC_SHARED);
         add_symbol(u, f, (cg_symbol){f->name, CG_TEXT, at, 0, true, exported});
     }
@@ -119,7 +124,8 @@ static void place_lines(cg_unit *u, const ir_module *m, const cg_image *image) {
     }
 }
 
-/* A function ends where the next one begins, or the constants do. */
+/* A function ends where the next one begins, the last one where the constants begin.  Functions
+ * have code in module order, so symbols are sorted by address. */
 static void measure_functions(cg_object *o, uint32_t code_bytes) {
     uint32_t end = code_bytes;
     for (uint32_t n = o->symbols.n; n-- > 0;) {

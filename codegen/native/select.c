@@ -1,7 +1,7 @@
 /* select.c — the walk of instruction selection: from the last instruction to the first.
  *
- * Blocks are visited in reverse order of the graph, so that users outside of loops come before what
- * they use.  Machine instructions take the place of what they are made of.  Constants of phis are
+ * Blocks are visited in postorder: apart from phis, every user is selected before the values it
+ * uses.  Machine instructions take the place of what they are made of.  Constants of phis are
  * made at the ends of predecessors.
  */
 #include "codegen/native/select.h"
@@ -26,33 +26,34 @@ void cg_note_rule(const cg_selection *s, const ir_inst *v, unsigned rule,
 
 /* ------------------------------------------------------------------------------------ constants */
 
-/* What makes a constant in a register, and the instruction selected when it was asked for last. */
+/* A constant in a register. */
 typedef struct {
-    ir_inst *inst;
-    uint32_t user; /* id */
-} made_constant;
+    ir_inst *inst; /* makes it */
+    uint32_t user; /* id of the instruction whose selection used it last */
+} materialized;
 
-static made_constant *constant_of(cg_selection *s, const ir_inst *x) {
-    made_constant *made = ir_map_get(&s->constants, (uintptr_t)x);
+static materialized *constant_of(cg_selection *s, const ir_inst *x) {
+    materialized *made = ir_map_get(&s->constants, (uintptr_t)x);
     if (made) return made;
-    made = ir_new(s->scratch, made_constant);
+    made = ir_new(s->scratch, materialized);
     ir_map_set(s->scratch, &s->constants, (uintptr_t)x, made);
     return made;
 }
 
 ir_inst *cg_in_register(ir_builder *b, ir_inst *x) {
     cg_selection *s = cg_selection_of(b);
-    if (s->with->strip) x = s->with->strip(x);
-    if (x->op == IR_OP_alloca) return s->with->constant(b, x);
+    if (s->selector->strip) x = s->selector->strip(x);
+    if (x->op == IR_OP_alloca) return s->selector->constant(b, x);
     if (!ir_is_leaf(x)) return x;
     assert(x->op != IR_OP_param);
-    made_constant *made = constant_of(s, x);
+    materialized *made = constant_of(s, x);
     bool here = made->inst && made->inst->block == b->block;
-    if (here && made->user == b->before->id) return made->inst; /* it has users before `before` */
+    /* It is already used by instructions built for this user, so it must not move down. */
+    if (here && made->user == b->before->id) return made->inst;
     if (here)
         ir_move_before(made->inst, b->before);
     else
-        made->inst = s->with->constant(b, x);
+        made->inst = s->selector->constant(b, x);
     made->user = b->before->id;
     return made->inst;
 }
@@ -70,12 +71,12 @@ static void select_phi_constants(cg_selection *s, ir_block *b) {
 
 /* The copy of a parameter's register, at the head of the entry block. */
 static void select_params(cg_selection *s) {
-    assert(s->f->nparams <= s->with->nparams);
+    assert(s->f->nparams <= s->selector->nparams);
     ir_before(&s->b, s->f->first->first);
     for (uint32_t n = 0; n < s->f->nparams; n++) {
         ir_inst *p = s->f->param_val[n];
         if (!p->uses) continue;
-        ir_imm reg = {.bits = s->with->params[n]};
+        ir_imm reg = {.bits = s->selector->params[n]};
         ir_replace_uses(p, ir_build_raw(&s->b, IR_OP_reg_in, p->type, 0, reg, 0, NULL));
     }
 }
@@ -90,7 +91,8 @@ static ir_inst *select_call(ir_builder *b, const ir_inst *i) {
 static bool refuse(const cg_selection *s, const ir_inst *i) {
     ir_text text = {.arena = s->scratch};
     ir_print_inst(&text, i);
-    return ir_error(s->f->module->cx, "%s has no instruction for '%s'", s->with->title, text.data);
+    return ir_error(s->f->module->cx, "%s has no instruction for '%s'", s->selector->title,
+                    text.data);
 }
 
 /* ----------------------------------------------------------------------------------------- walk */
@@ -110,22 +112,23 @@ static bool is_selected(const ir_inst *i) {
 /* NULL: the target has no instruction for i. */
 static ir_inst *select_inst(cg_selection *s, ir_inst *i) {
     switch (i->op) {
-    case IR_OP_br: return s->with->branch(&s->b, i);
+    case IR_OP_br: return s->selector->branch(&s->b, i);
     case IR_OP_call: return select_call(&s->b, i);
-    case IR_OP_host_call: return s->with->host_call(&s->b, i);
+    case IR_OP_host_call: return s->selector->host_call(&s->b, i);
     default: break;
     }
-    if (s->with->is_selectable && !s->with->is_selectable(s, i)) return NULL;
-    return s->with->rules(&s->b, i, s);
+    if (s->selector->is_selectable && !s->selector->is_selectable(s, i)) return NULL;
+    return s->selector->rules(&s->b, i, s);
 }
 
-/* r is in the register that i would be in, perhaps as another type, which phis look at. */
+/* Replaces i by r, which has the same register class.  A phi needs operands of its own type, so it
+ * gets a move if r has another one. */
 static void replace(cg_selection *s, ir_inst *i, ir_inst *r) {
     ir_inst *same = r->type == i->type ? r : NULL;
     foreach_use (u, i) {
-        bool looks = u->user->op == IR_OP_phi;
-        if (looks && !same) same = ir_build_raw(&s->b, IR_OP_move, i->type, 0, (ir_imm){0}, 1, &r);
-        ir_set_arg(u->user, (unsigned)(u - u->user->arg), looks ? same : r);
+        bool is_phi = u->user->op == IR_OP_phi;
+        if (is_phi && !same) same = ir_build_raw(&s->b, IR_OP_move, i->type, 0, (ir_imm){0}, 1, &r);
+        ir_set_arg(u->user, (unsigned)(u - u->user->arg), is_phi ? same : r);
     }
 }
 
@@ -147,9 +150,9 @@ static bool select_block(cg_selection *s, ir_block *b) {
     return true;
 }
 
-bool cg_select(const cg_selector *with, const cg_target *t, ir_func *f, const cg_options *o,
+bool cg_select(const cg_selector *selector, const cg_target *t, ir_func *f, const cg_options *o,
                ir_arena *scratch) {
-    cg_selection s = {.with = with, .target = t, .options = o, .f = f, .scratch = scratch};
+    cg_selection s = {.selector = selector, .target = t, .options = o, .f = f, .scratch = scratch};
     const ir_dom *dom = ir_dominators(f);
     ir_builder_init(&s.b, f);
     s.loops = ir_loop_tree(f);

@@ -35,7 +35,7 @@ typedef struct {
 
 struct cg_selection {
     ir_builder b; /* first: rules hand it around */
-    const cg_selector *with;
+    const cg_selector *selector;
     const cg_target *target;
     const cg_options *options;
     ir_func *f;
@@ -47,7 +47,7 @@ struct cg_selection {
 static inline cg_selection *cg_selection_of(const ir_builder *b) { return (cg_selection *)b; }
 
 /* False after a reported error: the target has no instruction for something. */
-bool cg_select(const cg_selector *with, const cg_target *t, ir_func *f, const cg_options *o,
+bool cg_select(const cg_selector *selector, const cg_target *t, ir_func *f, const cg_options *o,
                ir_arena *scratch);
 /* x as an operand in a register: itself, or what makes it.  Constants are made in the block that
  * needs them, once; if one is needed again further up, what makes it moves up. */

@@ -6,10 +6,11 @@
  *
  *   compile.c      the stages, in order
  *   select.c       instruction selection: the walk (select.h)
- *   blocks.c       the order of blocks, lines of the source (emit.h)
+ *   blocks.c       the order of blocks (emit.h)
+ *   lines.c        lines of the source (emit.h)
  *   frame.c        places in the frame (emit.h)
- *   call_depth.c   how much stack functions need
- *   sections.c     globals, code, symbols, relocations and lines
+ *   stack_need.c   how much stack functions need
+ *   sections.c     labels, globals, code, symbols, relocations and lines
  */
 #ifndef SPVFUSE_CODEGEN_NATIVE_UNIT_H
 #define SPVFUSE_CODEGEN_NATIVE_UNIT_H
@@ -43,7 +44,7 @@ typedef struct {
     /* A new label of the code; binds one to the place that the code has reached. */
     uint32_t (*new_label)(cg_unit *u);
     void (*bind)(cg_unit *u, uint32_t label);
-    /* The bytes of all code; false: it is too large. */
+    /* The bytes of all code.  False: a distance does not fit its field. */
     bool (*finish)(cg_unit *u, cg_image *out);
 } cg_native;
 
@@ -56,19 +57,20 @@ struct cg_unit {
     ir_map symbol_of; /* of the same: symbol + 1 */
     ir_vec(cg_open_frame) frames;
     ir_vec(const ir_func *) calls; /* callees, by caller; NULL: a function of the launch's */
-    bool notes_lines;
+    bool want_lines;
     ir_vec(cg_open_line) lines;
     ir_text *listing; /* of the function that is emitted, or NULL */
 };
 
-/* cg_machine.compile: false after a reported error.  What the target adds to *u is set. */
+/* Compiles m.  The target has filled in *u, including the fields that its own writer adds.  False
+ * after a reported error. */
 bool cg_compile_unit(cg_unit *u, ir_module *m, const cg_options *options);
-/* The label of a function or global. */
+/* The label of a function or global. (sections.c) */
 uint32_t cg_label_of(cg_unit *u, const void *what);
 /* Says that private memory has more than `most` bytes, and where the source asks for them. */
 void cg_refuse_frame(const ir_func *f, uint32_t most);
 
-/* Fills in cg_frame.stack of all frames. (call_depth.c) */
+/* Fills in cg_frame.stack of all frames. (stack_need.c) */
 void cg_measure_stacks(cg_unit *u);
 
 /* Puts a module's globals and code into the sections of the object. (sections.c) */

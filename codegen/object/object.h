@@ -74,7 +74,8 @@ typedef struct {
 /* Appends data to a section, and returns its symbol. */
 uint32_t obj_add_data(cg_object *o, ir_arena *a, cg_section s, obj_data d);
 /* Puts the address of another symbol, or of a string, at `offset` of what symbol `from` names. */
-void obj_point(cg_object *o, ir_arena *a, uint32_t from, size_t offset, uint32_t to);
-void obj_point_string(cg_object *o, ir_arena *a, uint32_t from, size_t offset, const char *string);
+void obj_put_address(cg_object *o, ir_arena *a, uint32_t from, size_t offset, uint32_t to);
+void obj_put_string_address(cg_object *o, ir_arena *a, uint32_t from, size_t offset,
+                            const char *string);
 
 #endif

@@ -9,9 +9,13 @@
 
 /* ---------------------------------------------------------------------------------------- bytes */
 
+static void store_number(char *to, uint64_t v, unsigned bytes) {
+    for (unsigned i = 0; i < bytes; i++) to[i] = (char)(v >> 8 * i);
+}
+
 static void put_number(obj_bytes *b, uint64_t v, unsigned bytes) {
     char field[8];
-    for (unsigned i = 0; i < bytes; i++) field[i] = (char)(v >> 8 * i);
+    store_number(field, v, bytes);
     ir_putn(b, field, bytes);
 }
 
@@ -36,9 +40,7 @@ void obj_align(obj_bytes *b, unsigned multiple, uint8_t fill) {
     while (b->n % multiple) obj_u8(b, fill);
 }
 
-void obj_set_u32(obj_bytes *b, size_t at, uint32_t v) {
-    for (unsigned i = 0; i < 4; i++) b->data[at + i] = (char)(v >> 8 * i);
-}
+void obj_set_u32(obj_bytes *b, size_t at, uint32_t v) { store_number(b->data + at, v, 4); }
 
 /* ------------------------------------------------------------------------------------ addresses */
 

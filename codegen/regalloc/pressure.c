@@ -36,23 +36,20 @@ static void add_word(ra_counter *c, uint32_t index, uint32_t bits, uint32_t sign
     }
 }
 
+/* After the last word of a set. */
+static const ir_live_word no_word = {UINT32_MAX, 0};
+
 ra_count ra_count_live(ra_counter *c, const ir_live_set *set) {
     if (set->word == c->last.word && set->n == c->last.n) return c->count;
-    const ir_live_word *w = set->word, *end = set->word + set->n;
-    const ir_live_word *old = c->last.word, *old_end = old + c->last.n;
-    while (w != end || old != old_end) {
-        if (w != end && old != old_end && w->index == old->index && w->bits == old->bits) {
-            w++;
-            old++;
-            continue;
-        }
-        bool new_only = old == old_end || (w != end && w->index < old->index);
-        bool old_only = w == end || (old != old_end && old->index < w->index);
-        uint32_t bits = old_only ? 0 : w->bits, old_bits = new_only ? 0 : old->bits;
-        if (bits & ~old_bits) add_word(c, w->index, bits & ~old_bits, 1);
-        if (old_bits & ~bits) add_word(c, old->index, old_bits & ~bits, UINT32_MAX);
-        w += !old_only;
-        old += !new_only;
+    for (uint32_t n = 0, m = 0; n < set->n || m < c->last.n;) {
+        ir_live_word w = n < set->n ? set->word[n] : no_word;
+        ir_live_word old = m < c->last.n ? c->last.word[m] : no_word;
+        n += w.index <= old.index;
+        m += old.index <= w.index;
+        if (w.index < old.index) old.bits = 0;
+        if (old.index < w.index) w = (ir_live_word){old.index, 0};
+        if (w.bits & ~old.bits) add_word(c, w.index, w.bits & ~old.bits, 1);
+        if (old.bits & ~w.bits) add_word(c, w.index, old.bits & ~w.bits, UINT32_MAX);
     }
     c->last = *set;
     return c->count;

@@ -9,20 +9,19 @@
 /* --------------------------------------------------------------------------------------- values */
 
 void sw_set_value(sw_func *fn, const ir_inst *i, uint32_t id) {
-    bool named = fn->id[i->id] == 0;
+    bool is_first = fn->id[i->id] == 0;
     fn->id[i->id] = id;
-    if (named && i->op != IR_OP_address) sw_name(fn->w, id, ir_name_of(fn->f, i));
+    if (is_first && i->op != IR_OP_address) sw_name(fn->w, id, ir_name_of(fn->f, i));
 }
 
 static uint32_t leaf_value(sw_func *fn, const ir_inst *v) {
-    uint32_t type;
     if (v->op == IR_OP_address) {
         uint32_t id = sw_global(fn->w, v->imm.global);
         *ir_push(fn->w->arena, &fn->info->variables) = id;
         return id;
     }
     if (v->op == IR_OP_const && !ir_is_ptr(v->type)) return sw_constant(fn->w, v);
-    type = sw_type(fn->w, v->type);
+    uint32_t type = sw_type(fn->w, v->type);
     return v->op == IR_OP_const ? sw_null(fn->w, type) : sw_undef(fn->w, type);
 }
 
@@ -58,14 +57,14 @@ uint32_t sw_emit_lowest_bit(sw_func *fn, uint32_t id, ir_type t) {
     return sw_emit_result(fn, SpvOpINotEqual, sw_bool_type(fn->w, t), SW_LIST(bit, zero));
 }
 
-uint32_t sw_scratch(sw_func *fn, ir_type t) {
-    for (uint32_t i = 0; i < fn->scratch.n; i++)
-        if (fn->scratch.data[i].type == t) return fn->scratch.data[i].id;
+uint32_t sw_variable_for_result(sw_func *fn, ir_type t) {
+    for (uint32_t i = 0; i < fn->result_variables.n; i++)
+        if (fn->result_variables.data[i].type == t) return fn->result_variables.data[i].id;
     uint32_t id = sw_new_id(fn->w);
     sw_put_result(fn->w, SEC_HEAD, SpvOpVariable,
                   (sw_result){sw_pointer_type(fn->w, IR_PRIVATE, t), id},
                   SW_LIST(SpvStorageClassFunction));
-    *ir_push(fn->w->arena, &fn->scratch) = (sw_scratch_variable){t, id};
+    *ir_push(fn->w->arena, &fn->result_variables) = (sw_result_variable){t, id};
     return id;
 }
 

@@ -6,9 +6,9 @@
  *   - is loaded to be widened, or to be stored again,
  *   - is stored after it was narrowed or loaded, or is a constant.
  * Then a load becomes vload_half and its widening nothing, a narrowing becomes part of the stores
- * of its result, and halves that only move are 16-bit integers (half_access.c).  If a single half
- * is used in another way, the module needs Float16, and all accesses are plain ones.  vload_half
- * and vstore_half cannot be volatile and require the alignment of a half.
+ * of its result, and halves that are only copied are 16-bit integers (half_access.c).  If a single
+ * half is used in another way, the module needs Float16, and all accesses are plain ones.
+ * vload_half and vstore_half cannot be volatile and require the alignment of a half.
  */
 #include "codegen/spirv/spirv.h"
 

@@ -1,8 +1,8 @@
 /* half_access.c — loads and stores of halves in modules that only store them (half.c).
  *
  * A load that is widened becomes vload_half, whose floats are the result of the widening; a store
- * of a narrowed value becomes vstore_half of the value before narrowing.  What only moves is loaded
- * and stored as 16-bit integers.
+ * of a narrowed value becomes vstore_half of the value before narrowing.  Halves that are only
+ * copied are loaded and stored as 16-bit integers.
  */
 #include "codegen/spirv/spirv.h"
 
@@ -34,6 +34,7 @@ static uint32_t load_bits(sw_func *fn, const ir_inst *i) {
 }
 
 void sw_emit_half_load(sw_func *fn, const ir_inst *i) {
+    /* A volatile load is never widened here (half.c). */
     bool widened = false, moved = i->imm.mem.flags & IR_MEM_VOLATILE;
     foreach_use (u, i) {
         moved |= u->user->op == IR_OP_store;
@@ -51,7 +52,7 @@ void sw_emit_half_widening(sw_func *fn, const ir_inst *i) {
     uint32_t id = fn->id[i->id];
     if (ir_elem(i->type) == IR_F64)
         id = sw_emit_result(fn, SpvOpFConvert, sw_type(fn->w, i->type), SW_LIST(id));
-    fn->id[i->id] = 0;
+    fn->id[i->id] = 0; /* so that sw_set_value gives the value its name */
     sw_set_value(fn, i, id);
 }
 

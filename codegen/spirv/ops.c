@@ -12,7 +12,7 @@ static bool is_ext(const ir_op_info *o) { return o->spirv && strncmp(o->spirv, "
 
 static uint32_t number_of(sw_writer *w, ir_op op) {
     if (!w->opcode[op]) w->opcode[op] = (uint16_t)(sw_opcode_of(ir_ops[op].spirv) + 1);
-    assert(w->opcode[op] && "a name that names.def does not list");
+    assert(w->opcode[op] && "a name that opcodes.def does not list");
     return w->opcode[op] - 1u;
 }
 

@@ -99,7 +99,7 @@ void sw_emit_part(sw_func *fn, const ir_inst *i) {
     ir_type x = ir_arg(i, 0)->type, stored = p.stores_int ? ir_with_elem(x, IR_I32) : x;
     uint32_t operands[3], n = 0;
     for (; n < i->nargs; n++) operands[n] = sw_arg(fn, i, n);
-    operands[n] = sw_scratch(fn, stored);
+    operands[n] = sw_variable_for_result(fn, stored);
     uint32_t variable = operands[n++];
     uint32_t id = sw_emit_ext(fn, p.number, sw_type(fn->w, x), (sw_list){n, operands});
     if (p.wants_stored)

@@ -13,7 +13,7 @@
  *
  * What all of them use:
  *   words.c        sections, ids, and what a module declares
- *   names.c        numbers of instructions, names of versions
+ *   opcodes.c      opcodes by name, names of versions
  *   types.c        types and constants
  *   globals.c      module-scope variables
  *   half.c         which modules only store halves
@@ -167,7 +167,7 @@ typedef struct {
 typedef struct {
     ir_type type;
     uint32_t id;
-} sw_scratch_variable;
+} sw_result_variable;
 
 /* A built-in variable that was loaded. */
 typedef struct {
@@ -204,7 +204,7 @@ struct sw_func {
     const ir_inst *inst; /* or NULL */
     const ir_line *line; /* of the last OpLine in this block */
     sw_loaded query[SW_BUILTINS];
-    ir_vec(sw_scratch_variable) scratch;
+    ir_vec(sw_result_variable) result_variables;
     ir_vec(sw_open_phi) phis;
     ir_map edge_casts; /* (phi, predecessor) -> id of the operand, cast there */
 };
@@ -253,7 +253,7 @@ void sw_decorate_linkage(sw_writer *w, uint32_t id, const char *name, bool impor
 uint32_t sw_import_std(sw_writer *w);
 IR_NORETURN void sw_refuse_module(sw_writer *w, const char *fmt, ...) IR_PRINTF(2, 3);
 
-/* ------------------------------------------------------------------------------ names (names.c) */
+/* -------------------------------------------------------------------------- opcodes (opcodes.c) */
 
 /* The number of "OpX" or "ext x", or -1. */
 int sw_opcode_of(const char *spirv);
@@ -306,13 +306,13 @@ typedef struct {
     int64_t factor;
 } sw_term;
 
-/* A sum of value * factor, and a constant.  Exact: nothing on the way can wrap. */
+/* An affine form: a sum of value * factor, and a constant.  Exact: nothing on the way can wrap. */
 typedef struct {
     sw_term term[SW_MAX_TERMS];
     unsigned n;
     int64_t constant;
     bool exact;
-} sw_linear;
+} sw_affine;
 
 typedef struct {
     const sw_term *term;
@@ -325,15 +325,15 @@ typedef struct {
  * `pointee`. */
 struct sw_plan {
     ir_inst *root;    /* the base of the ptradd, or of one that it adds to */
-    sw_linear offset; /* from the root */
+    sw_affine offset; /* from the root */
     ir_type base, pointee;
     bool inbounds;
     unsigned n;
     sw_index *index;
 };
 
-void sw_linearize(const ir_module *m, ir_inst *v, sw_linear *l);
-bool sw_is_multiple(const sw_linear *l, uint64_t size);
+void sw_find_affine(const ir_module *m, ir_inst *v, sw_affine *out);
+bool sw_is_multiple(const sw_affine *a, uint64_t size);
 /* The plan of a ptradd where something of type `wanted` is expected (IR_VOID: anything).  The plans
  * and pointees of what comes before it are known. */
 sw_plan *sw_plan_address(sw_writer *w, const sw_info *info, const ir_inst *ptradd, ir_type wanted);
@@ -370,7 +370,7 @@ uint32_t sw_emit_lowest_bit(sw_func *fn, uint32_t id, ir_type t);
 /* Begins a SPIR-V block within the present block of the IR; a jump has ended the one before. */
 void sw_begin_block(sw_func *fn, uint32_t label);
 /* A variable for what an instruction returns through a pointer; one for each type. */
-uint32_t sw_scratch(sw_func *fn, ir_type t);
+uint32_t sw_variable_for_result(sw_func *fn, ir_type t);
 /* The memory operands of an access. */
 typedef struct {
     uint32_t mask, align;

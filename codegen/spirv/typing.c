@@ -36,10 +36,10 @@ static void add_hint(typer *t, const ir_inst *p, ir_type pointee, uint8_t streng
 
 static void hint_base(typer *t, const ir_inst *i) {
     ir_type wanted = t->hint[i->id];
-    sw_linear l;
+    sw_affine offset;
     if (wanted == IR_VOID) return;
-    sw_linearize(t->w->m, ir_arg(i, 1), &l);
-    if (sw_is_multiple(&l, ir_sizeof(t->w->m, wanted)))
+    sw_find_affine(t->w->m, ir_arg(i, 1), &offset);
+    if (sw_is_multiple(&offset, ir_sizeof(t->w->m, wanted)))
         add_hint(t, ir_arg(i, 0), wanted, PASSED_ON);
 }
 

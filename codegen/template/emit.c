@@ -158,7 +158,7 @@ static void put_transfer(emitter *e, const ir_inst *v, uint32_t slot, bool back)
 }
 
 /* A copy of a register to itself. */
-static bool is_nothing(const cg_allocation *a, const ir_inst *i) {
+static bool has_no_code(const cg_allocation *a, const ir_inst *i) {
     return i->op == IR_OP_move && cg_reg_of(a, i) == cg_reg_of(a, ir_arg(i, 0));
 }
 
@@ -189,7 +189,7 @@ static void put_branch(emitter *e, const ir_inst *i, const ir_block *next) {
 }
 
 static void put_inst(emitter *e, const ir_inst *i, const ir_block *next) {
-    if (is_nothing(e->a, i)) return;
+    if (has_no_code(e->a, i)) return;
     cg_note_line(e->unit, i->loc);
     switch (i->op) {
     case IR_OP_mach: put_mach(e, i); break;
@@ -208,7 +208,7 @@ static void put_inst(emitter *e, const ir_inst *i, const ir_block *next) {
 bool template_emit(cg_unit *u, ir_func *f, const cg_allocation *a) {
     emitter e = {.unit = u, .code = ((template_writer *)u)->code, .f = f, .a = a};
     if (!cg_place_frame(u, f, a, MOST_BYTES, &e.places)) return false;
-    e.order = cg_order_blocks(u, f, a, is_nothing);
+    e.order = cg_order_blocks(u, f, a, has_no_code);
     for (uint8_t r = FIRST_KEPT; r <= LAST_KEPT; r++)
         if (a->used[TEMPLATE_GENERAL] >> r & 1) e.kept[e.nkept++] = r;
     template_bind(e.code, cg_label_of(u, f));

@@ -33,11 +33,9 @@ static const cg_native native = {.registers = &template_target,
                                  .finish = finish};
 
 static bool compile(ir_module *m, const cg_options *options, ir_arena *arena, cg_object *out) {
-    template_writer w = {.unit = {.target = &native,
-                                  .object = out,
-                                  .arena = arena,
-                                  .notes_lines = options->lines},
-                         .code = template_code_new(arena)};
+    template_writer w = {
+        .unit = {.target = &native, .object = out, .arena = arena, .want_lines = options->lines},
+        .code = template_code_new(arena)};
     *out = (cg_object){.align = {16, 1, 1}};
     return cg_compile_unit(&w.unit, m, options);
 }

@@ -1,5 +1,19 @@
-/* compile.c — x86-64 as the stages of native code see it (codegen/native/unit.h). */
+/* compile.c — x86-64 as the stages of native code see it (codegen/native/unit.h), and what object
+ * files say of it. */
 #include "codegen/x86_64/x86.h"
+
+#include <elf.h>
+
+const cg_elf x86_elf = {.machine = EM_X86_64,
+                        .pc32 = R_X86_64_PC32,
+                        .abs32 = R_X86_64_32,
+                        .abs64 = R_X86_64_64,
+                        .unwind = SHT_X86_64_UNWIND,
+                        .sp = 7,
+                        .fp = 6,
+                        .ra = 16,
+                        .push = 1,  /* push rbp */
+                        .move = 3}; /* mov rbp, rsp */
 
 static uint32_t new_label(cg_unit *u) { return x86_label_new(((x86_writer *)u)->code); }
 
@@ -17,7 +31,7 @@ bool x86_compile(ir_module *m, const cg_options *options, ir_arena *arena, cg_ob
                               .bind = bind,
                               .finish = finish};
     x86_writer w = {
-        .unit = {.target = &target, .object = out, .arena = arena, .notes_lines = options->lines},
+        .unit = {.target = &target, .object = out, .arena = arena, .want_lines = options->lines},
         .cpu = cpu,
         .code = x86_code_new(arena)};
     *out = (cg_object){.align = {16, 1, 1}};

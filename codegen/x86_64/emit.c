@@ -23,12 +23,11 @@ typedef struct {
     uint32_t prologue; /* bytes of code */
     uint32_t before;   /* of them before rbp is pushed */
     bool wide;         /* registers of 32 bytes or more are used */
-    bool failed;
 } emitter;
 
 /* -------------------------------------------------------------------------------------- putting */
 
-/* Jumps name blocks, where objdump has addresses; constants are told by their label. */
+/* Prints a block label where objdump prints an address. */
 static void list(emitter *e, x86_row row, const x86_operands *o) {
     ir_text *out = e->w->unit.listing;
     ir_put(out, "    ");
@@ -41,7 +40,9 @@ static void list(emitter *e, x86_row row, const x86_operands *o) {
 
 static void put(emitter *e, x86_row row, const x86_operands *o) {
     row = x86_row_for(row, o);
-    if (!x86_encode(e->w->code, row, o)) e->failed = true;
+    bool fits = x86_encode(e->w->code, row, o);
+    assert(fits && "the operands are those of the row");
+    (void)fits;
     if (e->w->unit.listing) list(e, row, o);
 }
 
@@ -64,15 +65,17 @@ static unsigned reg_of(const emitter *e, const ir_inst *v) { return cg_reg_of(e-
 
 /* ---------------------------------------------------------------------------------------- frame */
 
-enum { MOST_BYTES = 6 << 20, PAGE = 4096, UNROLLED_PAGES = 4, LARGE_ALIGN = 64, PUSHED = 8 };
+enum { PAGE = 4096, UNROLLED_PAGES = 4, LARGE_ALIGN = 64, PUSHED = 8 };
 
-static void plan_frame(emitter *e) {
-    static const uint8_t kept[] = {RBX, R12, R13, R14, R15};
-    if (!cg_place_frame(&e->w->unit, e->f, e->a, MOST_BYTES, &e->places)) e->failed = true;
-    for (unsigned n = 0; n < sizeof kept; n++)
-        if (e->a->used[CLASS_GENERAL] >> kept[n] & 1) e->saved[e->nsaved++] = kept[n];
+/* False after a reported error. */
+static bool plan_frame(emitter *e) {
+    const uint32_t callee_saved = e->a->used[CLASS_GENERAL] & ~(uint32_t)X86_CALLER_SAVED;
+    if (!cg_place_frame(&e->w->unit, e->f, e->a, X86_MAX_FRAME, &e->places)) return false;
+    for (uint8_t r = RAX; r <= R15; r++)
+        if (callee_saved >> r & 1) e->saved[e->nsaved++] = r;
     uint32_t above = 8 * e->nsaved; /* rbp and the return address are 16 together */
     e->frame = (e->places.bytes + above + 15) / 16 * 16 - above;
+    return true;
 }
 
 static uint8_t dwarf_number(uint8_t reg) {
@@ -80,7 +83,7 @@ static uint8_t dwarf_number(uint8_t reg) {
     return reg < 8 ? of[reg] : reg;
 }
 
-static void put_first(emitter *e, x86_row row, x86_operand x, x86_operand y) {
+static void put_prologue_inst(emitter *e, x86_row row, x86_operand x, x86_operand y) {
     x86_operands o = {.arg = {x, y}};
     e->prologue += x86_length(row, &o);
     put(e, row, &o);
@@ -127,11 +130,12 @@ static void put_frame(emitter *e) {
 static void put_prologue(emitter *e) {
     const x86_operand none = {0};
     bool is_entry = e->f->flags & (IR_FUNC_KERNEL | IR_FUNC_EXPORT); /* called by its address */
-    if (is_entry) put_first(e, X86_ENDBR64, none, none);
+    if (is_entry) put_prologue_inst(e, X86_ENDBR64, none, none);
     e->before = e->prologue;
-    put_first(e, X86_PUSH_r64, r64(RBP), none);
-    put_first(e, X86_MOV_rm64_r64, r64(RBP), r64(RSP));
-    for (unsigned n = 0; n < e->nsaved; n++) put_first(e, X86_PUSH_r64, r64(e->saved[n]), none);
+    put_prologue_inst(e, X86_PUSH_r64, r64(RBP), none);
+    put_prologue_inst(e, X86_MOV_rm64_r64, r64(RBP), r64(RSP));
+    for (unsigned n = 0; n < e->nsaved; n++)
+        put_prologue_inst(e, X86_PUSH_r64, r64(e->saved[n]), none);
     put_frame(e);
 }
 
@@ -206,7 +210,8 @@ static unsigned put_row(emitter *e, const ir_inst *i) {
     unsigned taken = x86_bind_operands(i, bound);
     for (unsigned n = 0; n < shape->nargs; n++)
         o.arg[n] = operand_of(e, i, &shape->slot[n], bound[n], &o.broadcast);
-    if (x86_kind_of(i) == MACH_MASKED) o.mask = (uint8_t)reg_of(e, ir_arg(i, taken));
+    if (x86_has_mask(i)) o.mask = (uint8_t)reg_of(e, ir_arg(i, taken));
+    o.zero = x86_kind_of(i) == MACH_ZEROED;
     put(e, row, &o);
     return taken;
 }
@@ -243,24 +248,24 @@ static void put_cmov(emitter *e, const ir_inst *i) {
 }
 
 /* Code without VEX is slow as long as upper halves are not clear. */
-static void leave_wide(emitter *e) {
+static void clear_upper_halves(emitter *e) {
     if (e->wide) put(e, X86_VZEROUPPER, &(x86_operands){0});
 }
 
 static void put_host_call(emitter *e, const ir_inst *i) {
-    leave_wide(e);
+    clear_upper_halves(e);
     *ir_push(e->w->unit.arena, &e->w->unit.calls) = NULL;
     put1(e, X86_CALL_rm64, r64(reg_of(e, ir_arg(i, 0))));
 }
 
 static void put_call(emitter *e, const ir_inst *i) {
-    leave_wide(e);
+    clear_upper_halves(e);
     *ir_push(e->w->unit.arena, &e->w->unit.calls) = i->imm.func;
     put1(e, X86_CALL_rel32, x86_target(cg_label_of(&e->w->unit, i->imm.func)));
 }
 
 /* A copy of a register to itself. */
-static bool is_nothing(const cg_allocation *a, const ir_inst *i) {
+static bool has_no_code(const cg_allocation *a, const ir_inst *i) {
     bool copy = i->op == IR_OP_move;
     if (i->op == IR_OP_mach && x86_kind_of(i) == MACH_PLAIN)
         copy = x86_row_of(i) == X86_MOV_r64_rm64 && !x86_has_memory(i);
@@ -301,21 +306,21 @@ static void put_move(emitter *e, const ir_inst *i) {
 }
 
 /* The row that stores a register, or loads it. */
-static x86_row transfer_row(const emitter *e, const ir_inst *v, bool back) {
+static x86_row transfer_row(const emitter *e, const ir_inst *v, bool load) {
     const x86_cpu *t = e->w->cpu;
     switch (kind_of(e, v)) {
-    case X86_R64: return back ? X86_MOV_r64_rm64 : X86_MOV_rm64_r64;
-    case X86_K: return back ? X86_KMOVQ_k_km64 : X86_KMOVQ_m64_k;
+    case X86_R64: return load ? X86_MOV_r64_rm64 : X86_MOV_rm64_r64;
+    case X86_K: return load ? X86_KMOVQ_k_km64 : X86_KMOVQ_m64_k;
     default: break;
     }
     unsigned bytes = x86_bytes_of(v->type);
-    return back ? x86_vector_load(t, bytes) : x86_vector_store(t, bytes);
+    return load ? x86_vector_load(t, bytes) : x86_vector_store(t, bytes);
 }
 
-/* A value to its slot, or back. */
-static void put_transfer(emitter *e, const ir_inst *v, uint32_t slot, bool back) {
+/* Stores a value to its slot, or loads it from there. */
+static void put_transfer(emitter *e, const ir_inst *v, uint32_t slot, bool load) {
     x86_operand memory = at_rsp(e->places.slot[slot]), reg = x86_reg(kind_of(e, v), reg_of(e, v));
-    put2(e, transfer_row(e, v, back), back ? reg : memory, back ? memory : reg);
+    put2(e, transfer_row(e, v, load), load ? reg : memory, load ? memory : reg);
 }
 
 /* ---------------------------------------------------------------------------------------- jumps */
@@ -358,7 +363,7 @@ static void put_branch(emitter *e, const ir_inst *i, const ir_block *next) {
 /* ------------------------------------------------------------------------------------- function */
 
 static void put_inst(emitter *e, const ir_inst *i, const ir_block *next) {
-    if (is_nothing(e->a, i)) return;
+    if (has_no_code(e->a, i)) return;
     cg_note_line(&e->w->unit, i->loc);
     switch (i->op) {
     case IR_OP_mach: put_mach(e, i); break;
@@ -369,7 +374,7 @@ static void put_inst(emitter *e, const ir_inst *i, const ir_block *next) {
     case IR_OP_reload: put_transfer(e, i, cg_slot_of(i), true); break;
     case IR_OP_jmp: put_jmp(e, i->block->succ[0], next); break;
     case IR_OP_ret:
-        leave_wide(e);
+        clear_upper_halves(e);
         put_epilogue(e);
         break;
     case IR_OP_unreachable: put(e, X86_UD2, &(x86_operands){0}); break;
@@ -410,8 +415,8 @@ static bool uses_wide(const ir_func *f) {
 bool x86_emit(cg_unit *u, ir_func *f, const cg_allocation *a) {
     x86_writer *w = (x86_writer *)u;
     emitter e = {.w = w, .f = f, .a = a, .wide = uses_wide(f)};
-    e.order = cg_order_blocks(u, f, a, is_nothing);
-    plan_frame(&e);
+    e.order = cg_order_blocks(u, f, a, has_no_code);
+    if (!plan_frame(&e)) return false;
     x86_align(w->code, 16);
     x86_bind(w->code, cg_label_of(u, f));
     if (w->unit.listing) ir_putf(w->unit.listing, "%s:\n", f->name);
@@ -420,5 +425,5 @@ bool x86_emit(cg_unit *u, ir_func *f, const cg_allocation *a) {
     note_frame(&e);
     put_blocks(&e);
     w->unit.frames.data[w->unit.frames.n - 1].end = w->unit.calls.n;
-    return !e.failed;
+    return true;
 }

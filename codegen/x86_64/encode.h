@@ -1,7 +1,7 @@
 /* encode.h — machine code of x86-64: instructions to bytes and to text, labels, constants.
  *
  * A row of encodings.def names a form of an instruction; operands fill it.  encode.c makes the
- * bytes of one instruction, layout.c keeps the code of a function: a growing buffer, labels that
+ * bytes of one instruction, layout.c keeps the code of a module: a growing buffer, labels that
  * jumps and addresses refer to, constants after the code.  print.c writes one instruction as GNU
  * objdump does (Intel syntax).  forms.c holds the tables, made from the rows by rowgen.c.
  *
@@ -85,7 +85,13 @@ typedef enum {
     X86_ROWS
 } x86_row;
 
-typedef enum { X86_V1 = 1, X86_V2, X86_V3, X86_V4 } x86_level;
+/* Levels, also the numbers of cg_level. */
+typedef enum {
+    X86_V1 = 1, /* SSE2 */
+    X86_V2,     /* SSE4.2, POPCNT */
+    X86_V3,     /* AVX2, FMA, F16C, BMI2, LZCNT, MOVBE */
+    X86_V4      /* AVX-512 F, DQ, CD, BW, VL */
+} x86_level;
 typedef enum { X86_LEGACY, X86_VEX, X86_EVEX } x86_encoding;
 typedef enum {
     X86_IN_NOTHING, /* A */
@@ -208,7 +214,7 @@ void x86_keep_together(x86_code *c, uint32_t end);
  * one. */
 uint32_t x86_constant(x86_code *c, const void *data, unsigned bytes);
 /* Once, at the end: chooses the lengths of jumps and resolves labels.  The image lies in the arena.
- * False when a rel8 that the caller insisted on does not reach. */
+ * False: a distance does not fit its field. */
 bool x86_finish(x86_code *c, cg_image *out);
 
 /* ------------------------------------------------------------------------------- text (print.c) */

@@ -1,11 +1,10 @@
 /* host.c — an x86-64 machine that this process runs on: its level, the state of floating point, and
  * other stacks.
  *
- * A level is a set of bits that CPUID gives.  They are the C library's, which has asked at the
- * start of the process and leaves out what the system does not save: a virtual machine takes some
- * 15 us for each CPUID.
+ * A level is a set of bits of CPUID.  They are read from glibc, which ran CPUID at process start
+ * and clears features whose state the kernel does not save.  In a virtual machine each CPUID takes
+ * some 15 us.
  */
-#include "codegen/x86_64/levels.h"
 #include "codegen/x86_64/x86.h"
 
 #if defined(__x86_64__)
@@ -25,14 +24,14 @@ typedef struct {
 #define BIT(n) (UINT32_C(1) << (n))
 static const feature_set needed[] = {
     /* SSE3, SSSE3, CMPXCHG16B, SSE4.1, SSE4.2, POPCNT; LAHF */
-    {X86_64_V2, CPUID_INDEX_1, ECX, BIT(0) | BIT(9) | BIT(13) | BIT(19) | BIT(20) | BIT(23)},
-    {X86_64_V2, CPUID_INDEX_80000001, ECX, BIT(0)},
+    {X86_V2, CPUID_INDEX_1, ECX, BIT(0) | BIT(9) | BIT(13) | BIT(19) | BIT(20) | BIT(23)},
+    {X86_V2, CPUID_INDEX_80000001, ECX, BIT(0)},
     /* FMA, MOVBE, AVX, F16C; BMI1, AVX2, BMI2; LZCNT */
-    {X86_64_V3, CPUID_INDEX_1, ECX, BIT(12) | BIT(22) | BIT(28) | BIT(29)},
-    {X86_64_V3, CPUID_INDEX_7, EBX, BIT(3) | BIT(5) | BIT(8)},
-    {X86_64_V3, CPUID_INDEX_80000001, ECX, BIT(5)},
+    {X86_V3, CPUID_INDEX_1, ECX, BIT(12) | BIT(22) | BIT(28) | BIT(29)},
+    {X86_V3, CPUID_INDEX_7, EBX, BIT(3) | BIT(5) | BIT(8)},
+    {X86_V3, CPUID_INDEX_80000001, ECX, BIT(5)},
     /* AVX-512 F, DQ, CD, BW, VL */
-    {X86_64_V4, CPUID_INDEX_7, EBX, BIT(16) | BIT(17) | BIT(28) | BIT(30) | BIT(31)},
+    {X86_V4, CPUID_INDEX_7, EBX, BIT(16) | BIT(17) | BIT(28) | BIT(30) | BIT(31)},
 };
 
 static bool has_level(unsigned level) {
@@ -47,7 +46,7 @@ static bool has_level(unsigned level) {
 
 static unsigned detect(void) {
     unsigned level = 0;
-    for (unsigned next = X86_64_V2; next <= X86_64_V4 && has_level(next); next++) level = next;
+    for (unsigned next = X86_V2; next <= X86_V4 && has_level(next); next++) level = next;
     return level;
 }
 

@@ -1,4 +1,4 @@
-/* layout.c — the code of a function: bytes, labels, jumps, constants.
+/* layout.c — the code of a module: bytes, labels, jumps, constants.
  *
  * Instructions go into a growing buffer as they come.  What depends on places that are not known
  * yet is left out of it, or left 0, and noted as a gap: jumps to labels, nops for alignment (both
@@ -265,12 +265,15 @@ static void put_distance(uint8_t *to, int64_t d, unsigned bytes) {
     for (unsigned i = 0; i < bytes; i++) to[i] = (uint8_t)((uint64_t)d >> 8 * i);
 }
 
-/* The field gets what leads from the end of its instruction, `tail` bytes on, to the label. */
-static void put_field(const x86_code *c, cg_image *out, const gap *g, uint32_t at, unsigned tail) {
+/* The field gets the distance from the end of its instruction, `tail` bytes on, to the label, or a
+ * relocation if the label is not bound.  False: the distance does not fit. */
+static bool put_field(const x86_code *c, cg_image *out, const gap *g, uint32_t at, unsigned tail) {
     int64_t addend = (int64_t)g->disp - tail;
     bool bound = is_bound(c, g->label);
     if (!bound) out->relocs[out->nrelocs++] = (cg_label_reloc){at, g->label, addend};
-    put_distance(out->bytes + at, bound ? label_place(c, g->label) + addend - at : 0, FIELD);
+    int64_t d = bound ? label_place(c, g->label) + addend - at : 0;
+    put_distance(out->bytes + at, d, FIELD);
+    return d == (int32_t)d;
 }
 
 static bool fill_jump(const x86_code *c, cg_image *out, const gap *g) {
@@ -279,10 +282,7 @@ static bool fill_jump(const x86_code *c, cg_image *out, const gap *g) {
     x86_row row = is_short(g) ? x86_forms[g->row].shorter : g->row;
     uint32_t at = gap_place(g);
     x86_put(out->bytes + at, row, &o, &patch);
-    if (patch.length - patch.at == FIELD) {
-        put_field(c, out, g, at + patch.at, FIELD);
-        return true;
-    }
+    if (patch.length - patch.at == FIELD) return put_field(c, out, g, at + patch.at, FIELD);
     if (!reaches(c, g)) return false;
     put_distance(out->bytes + at + patch.at, distance(c, g), 1);
     return true;
@@ -293,7 +293,7 @@ static bool fill_gap(const x86_code *c, cg_image *out, const gap *g) {
     case GAP_JUMP: return fill_jump(c, out, g);
     case GAP_ALIGN:
     case GAP_TOGETHER: put_nops(out->bytes + gap_place(g), g->size); break;
-    case GAP_FIELD: put_field(c, out, g, gap_place(g), g->tail); break;
+    case GAP_FIELD: return put_field(c, out, g, gap_place(g), g->tail);
     case GAP_END: break;
     }
     return true;

@@ -37,6 +37,9 @@ typedef enum {
                     holds, otherwise the first, which is tied to it */
     MACH_ZERO,   /* the row with one register as all of its operands: makes 0 */
     MACH_MASKED, /* the row under the mask that is the argument after its own */
+    MACH_ZEROED, /* the same; lanes that are not set become 0 */
+    MACH_MERGED, /* the same; lanes that are not set are those of the argument after the mask, which
+                    is tied to the result */
     MACH_CALL    /* CALL_rm64: argument 0 is the address of a C function, whose arguments follow */
 } x86_mach_kind;
 
@@ -105,6 +108,9 @@ static inline ir_imm x86_imm_of(const x86_draft *d) {
 static inline x86_row x86_row_of(const ir_inst *i) { return (x86_row)i->imm.mach.row; }
 static inline x86_mach_kind x86_kind_of(const ir_inst *i) {
     return (x86_mach_kind)(i->imm.mach.mode / X86_MODE_KIND);
+}
+static inline bool x86_has_mask(const ir_inst *i) {
+    return x86_kind_of(i) >= MACH_MASKED && x86_kind_of(i) <= MACH_MERGED;
 }
 static inline x86_cc x86_cc_of(const ir_inst *i) { return (x86_cc)(i->imm.mach.aux & X86_AUX_CC); }
 static inline bool x86_gives_high(const ir_inst *i) { return i->imm.mach.aux & X86_AUX_HIGH; }

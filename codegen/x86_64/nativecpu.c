@@ -6,9 +6,9 @@
  *
  *   rsp -> ir_group_info · args, when some are local memory · local memory · scratch · (old frame)
  *
- * There a pointer argument is the pointer and a value its address, as with us.  Local memory that
- * is an argument comes as a pointer, and is handed on as what leads to it from our own.  The stack
- * is touched page by page on the way down, so that the guard page of a thread is not skipped.
+ * As in ir/launch.h, args holds pointers themselves and the addresses of values.  A pointer to
+ * local memory is converted to its offset from g->local.  The stack is touched page by page on the
+ * way down, so that the guard page of a thread is not skipped.
  */
 #include "codegen/object/object.h"
 #include "codegen/x86_64/x86.h"
@@ -110,7 +110,7 @@ static void emit_descent(glue *g) {
     emit(g, X86_SUB_rm64_r64, r64(RSP), r64(RAX));
 }
 
-/* --------------------------------------------------------------------------------- its contents */
+/* ------------------------------------------------------------------------ contents of the frame */
 
 static void copy_three(glue *g, size_t to, int32_t from, unsigned more) {
     for (unsigned d = 0; d < 3; d++) {
@@ -218,8 +218,8 @@ void x86_add_nativecpu(cg_object *o, ir_arena *arena) {
     uint32_t table = obj_add_data(o, arena, CG_DATA, d);
     o->symbols.data[table].exported = true;
     for (uint32_t k = 0; k < n; k++) {
-        obj_point_string(o, arena, table, ENTRY * k, o->kernels.data[k].name);
-        obj_point(o, arena, table, ENTRY * k + 8, add_kernel(o, arena, &o->kernels.data[k]));
+        obj_put_string_address(o, arena, table, ENTRY * k, o->kernels.data[k].name);
+        obj_put_address(o, arena, table, ENTRY * k + 8, add_kernel(o, arena, &o->kernels.data[k]));
     }
-    obj_point_string(o, arena, table, ENTRY * n, "__nativecpu_end");
+    obj_put_string_address(o, arena, table, ENTRY * n, "__nativecpu_end");
 }

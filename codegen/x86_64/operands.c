@@ -12,9 +12,11 @@ static uint8_t class_of_kind(x86_kind kind) {
     return kind == X86_K ? CLASS_MASK : CG_NO_CLASS;
 }
 
+/* A gather of AVX2 also writes its mask, which is no result. */
 static x86_binding bind_register(const x86_slot *s, unsigned next) {
+    bool writes = s->role & X86_WRITE && !(s->place == X86_IN_VVVV && s->role & X86_READ);
     if (!(s->role & X86_READ)) return (x86_binding){X86_AS_RESULT, 0};
-    return (x86_binding){s->role & X86_WRITE ? X86_AS_TIED : X86_AS_ARG, (uint8_t)next};
+    return (x86_binding){writes ? X86_AS_TIED : X86_AS_ARG, (uint8_t)next};
 }
 
 static x86_binding bind_slot(const ir_inst *i, const x86_slot *s, unsigned next) {
@@ -45,20 +47,21 @@ unsigned x86_bind_operands(const ir_inst *i, x86_binding out[X86_MAX_ARGS]) {
     return next;
 }
 
-/* ----------------------------------------------------------------------------- what it asks for */
+/* ---------------------------------------------------------------------------------- constraints */
+
+const uint8_t x86_argument_registers[] = {RDI, RSI, RDX, RCX, R8, R9};
 
 static cg_constraint in_class(uint8_t class) { return (cg_constraint){class, CG_ANY_REG}; }
 
-static void need_memory(const ir_inst *i, unsigned arg, cg_constraints *out) {
-    unsigned n = x86_has_index(i) ? 2 : 1;
-    for (unsigned k = arg; k < arg + n; k++)
-        if (!cg_is_constant(ir_arg(i, k))) out->arg[k] = in_class(CLASS_GENERAL);
+static void need_memory(const ir_inst *i, const x86_slot *s, unsigned arg, cg_constraints *out) {
+    if (!cg_is_constant(ir_arg(i, arg))) out->arg[arg] = in_class(CLASS_GENERAL);
+    if (x86_has_index(i)) out->arg[arg + 1] = in_class(class_of_kind((x86_kind)s->index));
 }
 
 static void need_slot(const ir_inst *i, const x86_slot *s, x86_binding b, cg_constraints *out) {
     cg_constraint place = in_class(class_of_kind((x86_kind)s->kind));
     if (s->place == X86_IN_NOTHING) place.fixed = s->fixed;
-    if (b.as == X86_AS_MEMORY) need_memory(i, b.arg, out);
+    if (b.as == X86_AS_MEMORY) need_memory(i, s, b.arg, out);
     if (b.as == X86_AS_RESULT || b.as == X86_AS_TIED) out->result = place;
     if (b.as == X86_AS_ARG || b.as == X86_AS_TIED) out->arg[b.arg] = place;
     if (b.as == X86_AS_TIED) out->tied = (int8_t)b.arg;
@@ -86,14 +89,39 @@ static void need_implied(const ir_inst *i, unsigned next, cg_constraints *out) {
 
 /* System V: six integers or pointers in registers, from argument `first` on; a result in rax. */
 static void need_call(const ir_inst *i, unsigned first, cg_constraints *out) {
-    static const uint8_t order[] = {RDI, RSI, RDX, RCX, R8, R9};
     for (unsigned n = first; n < i->nargs; n++)
-        out->arg[n] = (cg_constraint){CLASS_GENERAL, order[n - first]};
+        out->arg[n] = (cg_constraint){CLASS_GENERAL, x86_argument_registers[n - first]};
     if (i->type != IR_VOID) out->result = (cg_constraint){CLASS_GENERAL, RAX};
-    out->clobbers[CLASS_GENERAL] = 1u << RAX | 1u << RCX | 1u << RDX | 1u << RSI | 1u << RDI |
-                                   1u << R8 | 1u << R9 | 1u << R10 | 1u << R11;
+    out->clobbers[CLASS_GENERAL] = X86_CALLER_SAVED;
     out->clobbers[CLASS_VECTOR] = UINT32_MAX;
     out->clobbers[CLASS_MASK] = UINT32_MAX;
+}
+
+/* Gathers and scatters clear their mask, and a gather faults if its result is its index. */
+static void need_mask(const ir_inst *i, unsigned arg, cg_constraints *out) {
+    enum { CLEARED = 1 };
+    out->arg[arg] = in_class(CLASS_MASK);
+    if (x86_kind_of(i) == MACH_MERGED) {
+        out->arg[arg + 1] = out->result;
+        out->tied = (int8_t)(arg + 1);
+    }
+    if (!(x86_forms[x86_row_of(i)].flags & X86_MASK_NEEDED)) return;
+    out->arg[arg].fixed = CLEARED;
+    out->clobbers[CLASS_MASK] = 1u << CLEARED;
+    out->early = out->tied >= 0;
+}
+
+/* A gather of AVX2: its mask is a vector. */
+static bool is_old_gather(const ir_inst *i, const x86_shape *shape) {
+    bool vex = x86_forms[x86_row_of(i)].encoding == X86_VEX;
+    return vex && shape->nargs == 3 && shape->slot[1].index > X86_R64;
+}
+
+static void need_old_gather(unsigned mask, cg_constraints *out) {
+    enum { CLEARED = 15 };
+    out->arg[mask].fixed = CLEARED;
+    out->clobbers[CLASS_VECTOR] = 1u << CLEARED;
+    out->early = true;
 }
 
 void x86_describe(const cg_target *t, const ir_inst *i, cg_constraints *out) {
@@ -117,7 +145,8 @@ void x86_describe(const cg_target *t, const ir_inst *i, cg_constraints *out) {
     for (unsigned n = 0; n < shape->nargs; n++) need_slot(i, &shape->slot[n], bound[n], out);
     need_implied(i, next, out);
     if (x86_kind_of(i) == MACH_SET) out->result = in_class(CLASS_GENERAL);
-    if (x86_kind_of(i) == MACH_MASKED) out->arg[next] = in_class(CLASS_MASK);
+    if (x86_has_mask(i)) need_mask(i, next, out);
+    if (is_old_gather(i, shape)) need_old_gather(bound[2].arg, out);
     if (x86_kind_of(i) != MACH_CMOV) return;
     out->result = out->arg[next] = out->arg[next + 1] = in_class(CLASS_GENERAL);
     out->tied = (int8_t)next;
@@ -125,7 +154,7 @@ void x86_describe(const cg_target *t, const ir_inst *i, cg_constraints *out) {
 
 /* ---------------------------------------------------------------------------------------- proof */
 
-static bool broken(const ir_inst *i, const char *what) {
+static bool report_bad_selection(const ir_inst *i, const char *what) {
     ir_ctx *cx = i->block->func->module->cx;
     ir_text text = {.arena = &i->block->func->module->arena};
     ir_print_inst(&text, i);
@@ -140,12 +169,14 @@ static bool has_class(const cg_target *t, const ir_inst *v, cg_constraint place)
 
 static bool check_inst(const x86_cpu *t, const ir_inst *i) {
     cg_constraints constraints;
-    if (x86_forms[x86_row_of(i)].level > t->level) return broken(i, "the level lacks it");
+    if (x86_forms[x86_row_of(i)].level > t->level)
+        return report_bad_selection(i, "the level lacks it");
     x86_describe(&t->base, i, &constraints);
     for (unsigned n = 0; n < i->nargs; n++)
         if (!has_class(&t->base, ir_arg(i, n), constraints.arg[n]))
-            return broken(i, "an operand of a wrong type");
-    if (!has_class(&t->base, i, constraints.result)) return broken(i, "a result of a wrong type");
+            return report_bad_selection(i, "an operand of a wrong type");
+    if (!has_class(&t->base, i, constraints.result))
+        return report_bad_selection(i, "a result of a wrong type");
     return true;
 }
 

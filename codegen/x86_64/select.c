@@ -75,23 +75,22 @@ static ir_inst *select_host_call(ir_builder *b, ir_inst *i) {
     return x86_build(b, &d);
 }
 
-/* Rules say nothing of levels: operations on lanes that the level has not do not get that far. */
-static bool is_selectable(const cg_selection *s, const ir_inst *i) {
+/* Rules do not test levels, so operations on vectors that the level lacks are filtered here. */
+static bool has_level_for(const cg_selection *s, const ir_inst *i) {
     bool truth = i->nargs && ir_is_bool(ir_arg(i, 0)->type);
     if (!ir_is_vector(i->type) || !ir_has_flag(i, F_LANEWISE) || truth) return true;
     return x86_takes(i, ((const x86_cpu *)s->target)->level) || x86_is_product_of_halves(i);
 }
 
 bool x86_select(const cg_target *t, ir_func *f, const cg_options *o, ir_arena *scratch) {
-    static const uint8_t params[] = {RDI, RSI, RDX, RCX, R8, R9};
     static const cg_selector selector = {.title = "x86-64",
-                                         .params = params,
-                                         .nparams = sizeof params,
+                                         .params = x86_argument_registers,
+                                         .nparams = sizeof x86_argument_registers,
                                          .rules = x86_apply_rules,
                                          .constant = x86_build_leaf,
                                          .branch = select_br,
                                          .host_call = select_host_call,
                                          .strip = x86_strip,
-                                         .is_selectable = is_selectable};
+                                         .is_selectable = has_level_for};
     return cg_select(&selector, t, f, o, scratch) && x86_check_rows((const x86_cpu *)t, f);
 }

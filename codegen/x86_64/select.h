@@ -17,7 +17,7 @@ static inline bool x86_has(const ir_builder *b, x86_level level) {
     return x86_cpu_for(b)->level >= level;
 }
 
-/* ---------------------------------------------------------------------- drafts (select_draft.c) */
+/* ------------------------------------------------------------------- drafts (select_operands.c) */
 
 ir_inst *x86_build(ir_builder *b, const x86_draft *d);
 /* x in a register, as the next argument: constants are made before, casts that do nothing are seen
@@ -32,6 +32,8 @@ bool x86_can_read_later(const ir_inst *v, const ir_inst *x);
 bool x86_is_foldable(const ir_builder *b, x86_row row, const ir_inst *v, ir_inst *x);
 /* The memory at address p. */
 void x86_add_memory(ir_builder *b, x86_draft *d, const ir_inst *user, ir_inst *p);
+/* The memory at p plus an offset for each lane. */
+void x86_add_lanes_memory(ir_builder *b, x86_draft *d, ir_inst *p, ir_inst *offsets);
 void x86_add_int(ir_builder *b, x86_draft *d, ir_type t, uint64_t bits);
 /* Is x, an operand of v, needed after v: by others, or by v in the next round of its loop? */
 bool x86_lives_on(const ir_builder *b, const ir_inst *v, const ir_inst *x);
@@ -50,16 +52,6 @@ unsigned x86_size_of(const ir_inst *x);
  * nothing. */
 unsigned x86_word_of(const ir_inst *x);
 
-/* ------------------------------------------------------------------- conditions (select_cond.c) */
-
-/* Adds the comparison that decides c, which `user` asks for; gives the flags that tell. */
-x86_cc x86_add_condition(ir_builder *b, x86_draft *d, const ir_inst *user, ir_inst *c);
-
-/* ------------------------------------------------ what scalars and lanes share (select_float.c) */
-
-/* The immediate of ROUNDSS and ROUNDPS for rint, floor, ceil and trunc_f: no exception for results
- * that are not exact. */
-int x86_rounding_of(ir_op op);
 /* Relations of CMPSS and CMPPS; those after ORD came with VEX. */
 enum {
     X86_CMP_EQ,
@@ -80,6 +72,17 @@ enum {
 /* Which of them an op is; `swap`: with its operands exchanged.  False where there is none: for fone
  * and fueq before VEX. */
 bool x86_find_relation(const ir_builder *b, ir_op op, int *relation, bool *swap);
+
+/* ------------------------------------------------------------------- conditions (select_cond.c) */
+
+/* Adds the comparison that decides c, which `user` asks for; gives the flags that tell. */
+x86_cc x86_add_condition(ir_builder *b, x86_draft *d, const ir_inst *user, ir_inst *c);
+
+/* ------------------------------------------------ what scalars and lanes share (select_float.c) */
+
+/* The immediate of ROUNDSS and ROUNDPS for rint, floor, ceil and trunc_f: no exception for results
+ * that are not exact. */
+int x86_rounding_of(ir_op op);
 
 /* --------------------------------------------------------- vectors (select_packed.c, …_lanes.c) */
 
@@ -103,9 +106,9 @@ typedef uint16_t x86_widths[4];
 #define X86_BITWISE(N)                                                                             \
     { X86_##N##_x_xm, X86_V##N##_x_x_xm, X86_V##N##_y_y_ym, X86_V##N##D_z_z_zm_e }
 /* With EVEX only. */
-#define X86_NEWEST(N)                                                                              \
+#define X86_EVEX_BINARY(N)                                                                         \
     { 0, X86_##N##_x_x_xm_e, X86_##N##_y_y_ym_e, X86_##N##_z_z_zm_e }
-#define X86_NEWEST_IMM(N)                                                                          \
+#define X86_EVEX_BINARY_IMM(N)                                                                     \
     { 0, X86_##N##_x_x_xm_imm8_e, X86_##N##_y_y_ym_imm8_e, X86_##N##_z_z_zm_imm8_e }
 
 static inline unsigned x86_form_of(const ir_builder *b, ir_type t) {
@@ -125,7 +128,7 @@ bool x86_is_product_of_halves(const ir_inst *v);
 /* As x86_add_condition: some lane of (slt mask 0) is true, or all are. */
 x86_cc x86_add_packed_any(ir_builder *b, x86_draft *d, const ir_inst *c);
 
-/* --------------------------------------------------------- 16 bytes of a shuffle (select_mix.c) */
+/* --------------------------------------------------- 16 bytes of a shuffle (select_shuffle16.c) */
 
 enum { X86_PART = 16, X86_MOST = 64, X86_NO_BYTE = -1 };
 
@@ -137,12 +140,13 @@ typedef struct {
     unsigned form;
     ir_inst *x, *y;
     const int8_t *from; /* of X86_PART bytes */
-} x86_mix;
+} x86_shuffle16;
 
-ir_inst *x86_mix_bytes(x86_mix m);
-/* x in the order that a constant says, which has 0x80 for bytes that become 0; x | y. */
-ir_inst *x86_mix_order(const x86_mix *m, ir_inst *x, ir_inst *order);
-ir_inst *x86_mix_either(const x86_mix *m, ir_inst *x, ir_inst *y);
+ir_inst *x86_build_shuffle16(x86_shuffle16 s);
+/* With the type and form of s: the bytes of x in the order of a constant, which has 0x80 for bytes
+ * that become 0; x | y. */
+ir_inst *x86_build_pshufb(const x86_shuffle16 *s, ir_inst *x, ir_inst *order);
+ir_inst *x86_build_or(const x86_shuffle16 *s, ir_inst *x, ir_inst *y);
 /* The units that the `bytes` of n are made of; false: they are not made of units. */
 bool x86_find_units(const int8_t *from, unsigned n, unsigned bytes, int *out);
 /* Two bits for each of four units, counted from `base`; those that do not matter stay. */
@@ -164,6 +168,9 @@ x86_cc x86_add_mask_any(ir_builder *b, x86_draft *d, const ir_inst *c);
 /* A mask as a number, and the other way round. */
 ir_inst *x86_mask_bits(ir_builder *b, ir_type t, ir_inst *mask);
 ir_inst *x86_mask_of_bits(ir_builder *b, ir_type t, ir_inst *bits);
+
+/* x where a mask of integers is set, otherwise y. (select_packed.c) */
+ir_inst *x86_packed_choose(ir_builder *b, ir_inst *v, ir_inst *mask, ir_inst *x, ir_inst *y);
 
 #define MACH1(name) ir_inst *mach_##name(ir_builder *b, ir_inst *v, ir_inst *x);
 #define MACH2(name) ir_inst *mach_##name(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y);

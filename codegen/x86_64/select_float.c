@@ -195,23 +195,6 @@ static ir_inst *build_scalar_mask(ir_builder *b, const ir_inst *like, int relati
     return x86_build_regs(b, like->type, pick(b, r, like), x, y, relation);
 }
 
-bool x86_find_relation(const ir_builder *b, ir_op op, int *relation, bool *swap) {
-    *swap = op == IR_OP_fult || op == IR_OP_fule;
-    switch (op) {
-    case IR_OP_foeq: *relation = X86_CMP_EQ; return true;
-    case IR_OP_folt: *relation = X86_CMP_LT; return true;
-    case IR_OP_fole: *relation = X86_CMP_LE; return true;
-    case IR_OP_funo: *relation = X86_CMP_UNORD; return true;
-    case IR_OP_fune: *relation = X86_CMP_NEQ; return true;
-    case IR_OP_fult: *relation = X86_CMP_NLE; return true;
-    case IR_OP_fule: *relation = X86_CMP_NLT; return true;
-    case IR_OP_ford: *relation = X86_CMP_ORD; return true;
-    case IR_OP_fueq: *relation = X86_CMP_EQ_UNORD; return x86_has(b, X86_V3);
-    case IR_OP_fone: *relation = X86_CMP_NEQ_ORD; return x86_has(b, X86_V3);
-    default: return false;
-    }
-}
-
 /* A truth value as a mask: 0 or -1 in a general register, moved over; or just moved. */
 static ir_inst *build_mask_of_bool(ir_builder *b, const ir_inst *v, ir_inst *c) {
     bool wide = is_f64(v), vex = x86_has(b, X86_V3);

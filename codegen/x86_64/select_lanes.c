@@ -95,10 +95,9 @@ static ir_inst *put_lane(ir_builder *b, ir_type t, ir_inst *into, ir_inst *x, un
 }
 
 /* Like put_lane, for v; x may be a load that is folded into v. */
-static ir_inst *put_operand(ir_builder *b, ir_inst *v, ir_type t, ir_inst *into, ir_inst *x,
-                            unsigned lane) {
-    placing p = placing_of(b, t, lane);
-    x86_draft d = {.row = p.row, .type = t};
+static ir_inst *put_operand(ir_builder *b, ir_inst *v, ir_inst *into, ir_inst *x, unsigned lane) {
+    placing p = placing_of(b, into->type, lane);
+    x86_draft d = {.row = p.row, .type = into->type};
     x86_add_reg(b, &d, into);
     x86_add_rm(b, &d, v, x);
     if (p.imm >= 0) x86_add_int(b, &d, IR_I8, (uint64_t)p.imm);
@@ -110,10 +109,10 @@ ir_inst *mach_insert(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y, ir_inst 
     ir_type t = v->type;
     if (index->imm.bits >= ir_lanes(t)) return NULL;
     if (x->op == IR_OP_undef && index->imm.bits == 0) return enter(b, t, y);
-    if (x86_bytes_of(t) <= PART) return put_operand(b, v, t, x, y, lane);
+    if (x86_bytes_of(t) <= PART) return put_operand(b, v, x, y, lane);
     x = cg_in_register(b, x);
     ir_inst *part = x86_part(b, t, x, lane / lanes);
-    part = put_operand(b, v, part_of(t), part, y, lane % lanes);
+    part = put_operand(b, v, part, y, lane % lanes);
     return x86_with_part(b, t, x, part, lane / lanes);
 }
 

@@ -1,7 +1,7 @@
 /* select_mask.c — truth values of vectors in mask registers (AVX-512): a bit for each lane.
  *
- * A mask has as many lanes as the vectors that it was made of and goes with; its bits after them
- * are not known.  All masks are handled as 64 bits, which takes a byte more than 16 would, and no
+ * A mask has one bit per lane of the vectors that it was compared from; the bits above are
+ * undefined.  All masks are handled as 64 bits, which takes a byte more than 16 would, and no
  * more time.  k0 says "no mask" where an instruction is masked, so values are in k1 to k7
  * (target.c).
  *

@@ -13,10 +13,10 @@
 #define UNARY X86_UNARY
 #define KEEPS X86_UNARY
 #define BITWISE X86_BITWISE
-#define NEWEST X86_NEWEST
-#define NEWER(N)                                                                                   \
+#define EVEX_BINARY X86_EVEX_BINARY
+#define VEX_BINARY(N)                                                                              \
     { 0, X86_##N##_x_x_xm, X86_##N##_y_y_ym, X86_##N##_z_z_zm_e }
-#define NEWEST_1(N)                                                                                \
+#define EVEX_UNARY(N)                                                                              \
     { 0, X86_##N##_x_xm_e, X86_##N##_y_ym_e, X86_##N##_z_zm_e }
 #define COMPARES(N)                                                                                \
     { X86_##N##_x_xm, X86_V##N##_x_x_xm, X86_V##N##_y_y_ym }
@@ -28,13 +28,13 @@
     { X86_##N##_x_xm, X86_V##N##_x_xm, X86_V##N##_y_xm, X86_V##N##_z_xm_e }
 #define NARROWS(N)                                                                                 \
     { X86_##N##_x_xm, X86_V##N##_x_xm, X86_V##N##_x_ym, X86_V##N##_y_zm_e }
-#define NEWEST_WIDENS(N)                                                                           \
+#define EVEX_WIDENS(N)                                                                             \
     { 0, X86_##N##_x_xm_e, X86_##N##_y_xm_e, X86_##N##_z_ym_e }
-#define NEWER_WIDENS(N)                                                                            \
+#define VEX_WIDENS(N)                                                                              \
     { 0, X86_##N##_x_xm, X86_##N##_y_xm, X86_##N##_z_ym_e }
-#define NEWER_NARROWS_IMM(N)                                                                       \
+#define VEX_NARROWS_IMM(N)                                                                         \
     { 0, X86_##N##_xm_x_imm8, X86_##N##_xm_y_imm8, X86_##N##_ym_z_imm8_e }
-#define NEWEST_NARROWS(N)                                                                          \
+#define EVEX_NARROWS(N)                                                                            \
     { 0, X86_##N##_x_xm_e, X86_##N##_x_ym_e, X86_##N##_y_zm_e }
 #define CUTS(N)                                                                                    \
     { 0, X86_##N##_xm_x_e, X86_##N##_xm_y_e, X86_##N##_ym_z_e }
@@ -42,7 +42,7 @@
     { 0, X86_##N##_xm_x_e, X86_##N##_xm_y_e, X86_##N##_xm_z_e }
 #define BY_IMM(N)                                                                                  \
     { X86_##N##_x_imm8, X86_V##N##_x_x_imm8, X86_V##N##_y_y_imm8, X86_V##N##_z_zm_imm8_e }
-#define NEWEST_BY_IMM(N)                                                                           \
+#define EVEX_BY_IMM(N)                                                                             \
     { 0, X86_##N##_x_xm_imm8_e, X86_##N##_y_ym_imm8_e, X86_##N##_z_zm_imm8_e }
 
 typedef struct {
@@ -147,8 +147,19 @@ ir_inst *mach_packed_halves(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     return x86_build(b, &d);
 }
 
-/* Products of 64 bits are asked about with constants: others are those that look the same. */
+/* Accesses of lanes by a mask (select_masked.c). */
+static bool takes_masked(const ir_inst *i, unsigned level) {
+    bool loads = ir_is_load(i);
+    unsigned bytes = x86_lane_bytes(loads ? i->type : ir_arg(i, 0)->type);
+    if (i->op == IR_OP_masked_load || i->op == IR_OP_masked_store)
+        return level >= X86_V4 || (level >= X86_V3 && bytes >= 4);
+    return level >= (loads ? X86_V3 : X86_V4) && bytes >= 4;
+}
+
+/* For 64-bit products below v4 this only recognizes constant operands; x86_is_product_of_halves
+ * also recognizes masked ones. */
 bool x86_takes(const ir_inst *i, unsigned level) {
+    if (ir_is_masked(i)) return takes_masked(i, level);
     ir_type from = i->nargs ? ir_arg(i, 0)->type : i->type;
     const uint16_t *forms = forms_of((ir_op)i->op, from, i->type);
     switch (i->op) {
@@ -247,7 +258,7 @@ static bool is_all_ones(const ir_inst *x) {
 /* inner and v are operations on bits: the immediate is their table of truth.  An operand that is
  * all ones is in the table and in no register. */
 ir_inst *mach_packed_ternary(ir_builder *b, ir_inst *v, ir_inst *inner, ir_inst *z) {
-    static const x86_widths forms = X86_NEWEST_IMM(VPTERNLOGD);
+    static const x86_widths forms = X86_EVEX_BINARY_IMM(VPTERNLOGD);
     enum { FIRST = 0xf0, SECOND = 0xcc, THIRD = 0xaa, ONES = 0xff };
     ir_inst *x = ir_arg(inner, 0), *y = ir_arg(inner, 1);
     bool not_y = is_all_ones(y), not_z = is_all_ones(z);
@@ -382,7 +393,7 @@ ir_inst *mach_packed_mask(ir_builder *b, ir_inst *v, ir_inst *c) {
 /* -------------------------------------------------------------------------------------- choices */
 
 /* x where the mask is set, otherwise y. */
-static ir_inst *build_blend(ir_builder *b, ir_inst *v, ir_inst *mask, ir_inst *x, ir_inst *y) {
+ir_inst *x86_packed_choose(ir_builder *b, ir_inst *v, ir_inst *mask, ir_inst *x, ir_inst *y) {
     if (!x86_has(b, X86_V3)) {
         mask = cg_in_register(b, mask);
         return build_rows(b, v->type, pors, build_rows(b, v->type, pands, mask, x),
@@ -397,11 +408,11 @@ static ir_inst *build_blend(ir_builder *b, ir_inst *v, ir_inst *mask, ir_inst *x
 }
 
 ir_inst *mach_packed_blend(ir_builder *b, ir_inst *v, ir_inst *mask, ir_inst *x, ir_inst *y) {
-    return build_blend(b, v, mask, x, y);
+    return x86_packed_choose(b, v, mask, x, y);
 }
 
 /* With the second operand perhaps in memory. */
-static ir_inst *build_least(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+static ir_inst *build_extreme(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     const uint16_t *forms = forms_of((ir_op)v->op, v->type, v->type);
     x86_draft d = {.row = forms[x86_form_of(b, v->type)], .type = v->type};
     x86_add_reg(b, &d, x);
@@ -421,13 +432,13 @@ ir_inst *mach_packed_most(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
 /* MINPS gives its second operand when one is NaN; then the first is wanted if that one is not. */
 ir_inst *mach_packed_extreme(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     if (v->flags & (IR_NNAN | IR_FAST)) return mach_packed(b, v, x, y);
-    if (x86_is_number(y)) return build_least(b, v, x, y);
+    if (x86_is_number(y)) return build_extreme(b, v, x, y);
     x = cg_in_register(b, x);
     y = cg_in_register(b, y);
     ir_inst *least = build_rows(b, v->type, forms_of((ir_op)v->op, v->type, v->type), x, y);
     if (x86_has(b, X86_V4))
         return x86_mask_choose(b, v->type, x86_mask_relation(b, X86_CMP_UNORD, y, y), x, least);
-    return build_blend(b, v, build_relation(b, v, X86_CMP_UNORD, y, y), x, least);
+    return x86_packed_choose(b, v, build_relation(b, v, X86_CMP_UNORD, y, y), x, least);
 }
 
 x86_cc x86_add_packed_any(ir_builder *b, x86_draft *d, const ir_inst *c) {

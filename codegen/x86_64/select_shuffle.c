@@ -1,9 +1,9 @@
 /* select_shuffle.c — shuffles by known masks, in bytes.
  *
- * A result of 16 bytes comes from two parts of 16 bytes (select_mix.c).  Wider ones do the same
- * within all parts at once where these do alike.  Otherwise AVX2 moves words or bytes across parts,
- * or makes the parts one by one; AVX-512 has an instruction that takes words of 2 or 4 bytes from
- * anywhere in two registers.
+ * A result of 16 bytes comes from two parts of 16 bytes (select_shuffle16.c).  A wider shuffle is
+ * one instruction if all of its 16-byte parts use the same pattern.  Otherwise AVX2 moves words or
+ * bytes across parts, or makes the parts one by one; AVX-512 has an instruction that takes words of
+ * 2 or 4 bytes from anywhere in two registers.
  */
 #include "codegen/x86_64/select.h"
 
@@ -31,11 +31,11 @@ static ir_inst *part_of(const shuffle *s, int part) {
     return x86_part(s->b, s->source, part < PARTS ? s->x : s->y, (unsigned)part % PARTS);
 }
 
-static ir_inst *mix_parts(const shuffle *s, ir_type t, const int *part, const int8_t *from) {
-    x86_mix m = {s->b, t, narrow_form(s->b), NULL, NULL, from};
-    m.x = part_of(s, part[0]);
-    m.y = part[1] == X86_NO_BYTE ? m.x : part_of(s, part[1]);
-    return x86_mix_bytes(m);
+static ir_inst *shuffle_parts(const shuffle *s, ir_type t, const int *part, const int8_t *from) {
+    x86_shuffle16 p = {s->b, t, narrow_form(s->b), NULL, NULL, from};
+    p.x = part_of(s, part[0]);
+    p.y = part[1] == X86_NO_BYTE ? p.x : part_of(s, part[1]);
+    return x86_build_shuffle16(p);
 }
 
 /* 16 bytes of the result: from two parts, and from what two others give. */
@@ -57,10 +57,10 @@ static ir_inst *gather(const shuffle *s, ir_type t, const int8_t *from) {
         both[k] = (int8_t)(place[part] / 2 * X86_PART + (int)k);
     }
     if (n == 0) return NULL;
-    ir_inst *first = mix_parts(s, t, used, bytes[0]);
+    ir_inst *first = shuffle_parts(s, t, used, bytes[0]);
     if (n <= 2) return first;
-    ir_inst *second = mix_parts(s, t, used + 2, bytes[1]);
-    return x86_mix_bytes((x86_mix){s->b, t, narrow_form(s->b), first, second, both});
+    ir_inst *second = shuffle_parts(s, t, used + 2, bytes[1]);
+    return x86_build_shuffle16((x86_shuffle16){s->b, t, narrow_form(s->b), first, second, both});
 }
 
 static ir_inst *shuffle_narrow(const shuffle *s) {
@@ -148,7 +148,7 @@ static ir_inst *shuffle_wide(const shuffle *s) {
     if (x86_bytes_of(s->type) <= X86_PART) return shuffle_narrow(s);
     if (x86_bytes_of(s->source) <= X86_PART) return shuffle_by_halves(s);
     if (is_alike(s, alike))
-        return x86_mix_bytes((x86_mix){s->b, s->type, X86_VEX_256, s->x, s->y, alike});
+        return x86_build_shuffle16((x86_shuffle16){s->b, s->type, X86_VEX_256, s->x, s->y, alike});
     ir_inst *r = shuffle_dwords(s);
     return r ? r : shuffle_by_halves(s);
 }
@@ -182,7 +182,7 @@ static ir_inst *permute_words(const shuffle *s, int size) {
 
 /* The bytes with odd numbers or the others, 0 between them: their words to where they belong, then
  * one of their bytes. */
-static ir_inst *permute_every_other(const shuffle *s, const x86_mix *m, unsigned odd) {
+static ir_inst *permute_every_other(const shuffle *s, const x86_shuffle16 *p, unsigned odd) {
     shuffle words = *s;
     uint64_t order[X86_MOST];
     for (unsigned k = 0; k < X86_MOST; k += 2) {
@@ -193,13 +193,13 @@ static ir_inst *permute_every_other(const shuffle *s, const x86_mix *m, unsigned
         order[k + odd] = from == X86_NO_BYTE ? 0x80 : (k + (unsigned)from % 2) % X86_PART;
     }
     ir_inst *at = ir_const_lanes(s->b->f, ir_vector(IR_I8, wider_bytes(s)), order);
-    return x86_mix_order(m, permute_words(&words, 2), at);
+    return x86_build_pshufb(p, permute_words(&words, 2), at);
 }
 
 static ir_inst *permute_bytes(const shuffle *s) {
     unsigned form = wider_bytes(s) == X86_MOST ? X86_EVEX_512 : X86_VEX_256;
-    x86_mix m = {.b = s->b, .type = s->type, .form = form};
-    return x86_mix_either(&m, permute_every_other(s, &m, 0), permute_every_other(s, &m, 1));
+    x86_shuffle16 p = {.b = s->b, .type = s->type, .form = form};
+    return x86_build_or(&p, permute_every_other(s, &p, 0), permute_every_other(s, &p, 1));
 }
 
 /* Are n bytes those from `first` on? */
@@ -235,8 +235,8 @@ static ir_inst *shuffle_widest(const shuffle *s) {
     if (is_run(s->from, bytes, 0)) return cg_in_register(s->b, s->x);
     if (bytes <= X86_PART && count_parts(s) <= 2) return shuffle_narrow(s);
     if (is_alike(s, alike))
-        return x86_mix_bytes(
-            (x86_mix){s->b, s->type, x86_form_of(s->b, s->type), s->x, s->y, alike});
+        return x86_build_shuffle16(
+            (x86_shuffle16){s->b, s->type, x86_form_of(s->b, s->type), s->x, s->y, alike});
     if (bytes > X86_PART) r = move_halves(s);
     if (!r && one && wider_bytes(s) == X86_MOST / 2) r = order_quads(s);
     if (!r) r = permute_words(s, 4);

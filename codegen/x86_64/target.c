@@ -5,11 +5,7 @@
  */
 #include "codegen/x86_64/x86.h"
 
-enum {
-    GENERAL = 0xffff & ~(1 << RSP | 1 << RBP),
-    CALLER_SAVED = 1 << RAX | 1 << RCX | 1 << RDX | 1 << RSI | 1 << RDI | 1 << R8 | 1 << R9 |
-                   1 << R10 | 1 << R11
-};
+enum { GENERAL = 0xffff & ~(1 << RSP | 1 << RBP) };
 
 static uint8_t class_of(const cg_target *t, ir_type type) {
     (void)t;
@@ -74,7 +70,7 @@ static bool commutes(const cg_target *t, const ir_inst *i) {
     {                                                                                              \
         .base = {.name = "x86-64",                                                                 \
                  .nclasses = classes,                                                              \
-                 .class = {{"general", GENERAL, GENERAL & CALLER_SAVED, 8},                        \
+                 .class = {{"general", GENERAL, GENERAL & X86_CALLER_SAVED, 8},                    \
                            {"vector", vectors, 0xffff, 64},                                        \
                            {"mask", 0xfe, 0xfe, 8}},                                               \
                  .describe = x86_describe,                                                         \
@@ -96,65 +92,4 @@ const x86_cpu *x86_cpu_of(x86_level level) {
                                        MACHINE(X86_V4, 3, UINT32_MAX)};
     assert(level >= X86_V2 && level <= X86_V4);
     return &machines[level - X86_V2];
-}
-
-/* ---------------------------------------------------------------------------------------- moves */
-
-x86_row x86_vector_load(const x86_cpu *t, unsigned bytes) {
-    static const uint16_t rows[2][5] = {
-        {X86_MOVSS_x_m32, X86_MOVSD_x_m64, X86_MOVUPS_x_xm, X86_ROWS, X86_ROWS},
-        {X86_VMOVSS_x_m32, X86_VMOVSD_x_m64, X86_VMOVUPS_x_xm, X86_VMOVUPS_y_ym,
-         X86_VMOVUPS_z_zm_e}};
-    return rows[t->level >= X86_V3][__builtin_ctz(bytes) - 2];
-}
-
-x86_row x86_vector_store(const x86_cpu *t, unsigned bytes) {
-    static const uint16_t rows[2][5] = {
-        {X86_MOVSS_m32_x, X86_MOVSD_m64_x, X86_MOVUPS_xm_x, X86_ROWS, X86_ROWS},
-        {X86_VMOVSS_m32_x, X86_VMOVSD_m64_x, X86_VMOVUPS_xm_x, X86_VMOVUPS_ym_y,
-         X86_VMOVUPS_zm_z_e}};
-    return rows[t->level >= X86_V3][__builtin_ctz(bytes) - 2];
-}
-
-/* Broadcasts, by width and log2 of the bytes of an element. */
-static x86_row pick_broadcast(const uint16_t rows[3][4], ir_type t, unsigned element) {
-    unsigned bytes = x86_bytes_of(t), width = bytes > 32 ? 2 : bytes > 16;
-    return rows[width][__builtin_ctz(element)];
-}
-
-x86_row x86_broadcast_row(ir_type t, unsigned element) {
-    static const uint16_t rows[3][4] = {{X86_VPBROADCASTB_x_xm, X86_VPBROADCASTW_x_xm,
-                                         X86_VPBROADCASTD_x_xm, X86_VPBROADCASTQ_x_xm},
-                                        {X86_VPBROADCASTB_y_xm, X86_VPBROADCASTW_y_xm,
-                                         X86_VPBROADCASTD_y_xm, X86_VPBROADCASTQ_y_xm},
-                                        {X86_VPBROADCASTB_z_xm_e, X86_VPBROADCASTW_z_xm_e,
-                                         X86_VPBROADCASTD_z_xm_e, X86_VPBROADCASTQ_z_xm_e}};
-    return pick_broadcast(rows, t, element);
-}
-
-x86_row x86_general_broadcast_row(ir_type t) {
-    static const uint16_t rows[3][4] = {{X86_VPBROADCASTB_x_r32_e, X86_VPBROADCASTW_x_r32_e,
-                                         X86_VPBROADCASTD_x_r32_e, X86_VPBROADCASTQ_x_r64_e},
-                                        {X86_VPBROADCASTB_y_r32_e, X86_VPBROADCASTW_y_r32_e,
-                                         X86_VPBROADCASTD_y_r32_e, X86_VPBROADCASTQ_y_r64_e},
-                                        {X86_VPBROADCASTB_z_r32_e, X86_VPBROADCASTW_z_r32_e,
-                                         X86_VPBROADCASTD_z_r32_e, X86_VPBROADCASTQ_z_r64_e}};
-    return pick_broadcast(rows, t, ir_bits(NULL, t) / 8);
-}
-
-/* The 4 or 8 bytes that c repeats; NULL: it repeats none. */
-static ir_inst *repeated_part(ir_func *f, const ir_inst *c) {
-    uint64_t bits;
-    unsigned width = ir_bits(NULL, c->type);
-    if (!ir_is_splat(c, &bits)) return NULL;
-    for (; width < 32; width *= 2) bits |= bits << width;
-    return ir_const(f, ir_scalar(width == 64 ? IR_I64 : IR_I32), bits);
-}
-
-x86_row x86_constant_load(const x86_cpu *t, ir_func *f, ir_inst **c) {
-    ir_type type = (*c)->type;
-    ir_inst *part = x86_bytes_of(type) > 16 ? repeated_part(f, *c) : NULL;
-    if (!part) return x86_vector_load(t, x86_bytes_of(type));
-    *c = part;
-    return x86_broadcast_row(type, x86_bytes_of(part->type));
 }

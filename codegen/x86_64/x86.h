@@ -1,8 +1,9 @@
 /* x86.h — what the files of the x86-64 target share.
  *
  *   machine.c, host.c  the target as the library sees it, and the machine that runs the library
- *   compile.c          the target as the stages of native code see it
- *   target.c           the target as register allocation sees it: classes, moves, constants
+ *   compile.c          the target as the stages of native code and object files see it
+ *   target.c           the target as register allocation sees it
+ *   moves.c            loads, stores and broadcasts by width and level
  *   operands.c         what the arguments of machine instructions are (mach.h), and what they need
  *   select*.c          instruction selection (select.h)
  *   emit.c             allocated functions as bytes
@@ -20,6 +21,14 @@
 enum { CLASS_GENERAL, CLASS_VECTOR, CLASS_MASK };
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15 };
+
+/* The calling convention of System V: general registers that a callee may change, and those of the
+ * first six integers and pointers (operands.c). */
+enum {
+    X86_CALLER_SAVED = 1 << RAX | 1 << RCX | 1 << RDX | 1 << RSI | 1 << RDI | 1 << R8 | 1 << R9 |
+                       1 << R10 | 1 << R11
+};
+extern const uint8_t x86_argument_registers[6];
 
 typedef struct {
     cg_target base;
@@ -41,6 +50,9 @@ void x86_add_nativecpu(cg_object *o, ir_arena *arena);
 /* Bytes of a lane; of a vector or float. */
 static inline unsigned x86_lane_bytes(ir_type t) { return ir_bits(NULL, t) / 8; }
 static inline unsigned x86_bytes_of(ir_type t) { return ir_lanes(t) * x86_lane_bytes(t); }
+
+/* ------------------------------------------------------------------------------ moves (moves.c) */
+
 /* Moves of 4 to 64 bytes between memory, aligned or not, and a vector register. */
 x86_row x86_vector_load(const x86_cpu *t, unsigned bytes);
 x86_row x86_vector_store(const x86_cpu *t, unsigned bytes);
@@ -71,8 +83,8 @@ typedef struct {
 /* Fills one binding per operand; gives the number of arguments that they take. */
 unsigned x86_bind_operands(const ir_inst *i, x86_binding out[X86_MAX_ARGS]);
 void x86_describe(const cg_target *t, const ir_inst *i, cg_constraints *out);
-/* Has every value a register of the class that the row wants at its place, and has the machine
- * every row?  Otherwise false, after a message: selection broke its own rules. */
+/* Checks the result of selection: every row exists at this level and every operand has the class
+ * that its row requires.  False after a reported internal error. */
 bool x86_check_rows(const x86_cpu *t, const ir_func *f);
 bool x86_has_effect(const cg_target *t, const ir_inst *i);
 bool x86_fold_reload(const cg_target *t, ir_inst *i, unsigned n);
@@ -88,6 +100,10 @@ void x86_put_name(const cg_target *t, const ir_inst *i, ir_text *out);
 bool x86_select(const cg_target *t, ir_func *f, const cg_options *o, ir_arena *scratch);
 
 /* ----------------------------------------------------------------------------- writing (emit.c) */
+
+/* Bytes of slots and variables.  Code in an object runs on the stack of its caller.  Most threads
+ * have stacks of 8 MiB, which hold such a frame and those of the callers. */
+enum { X86_MAX_FRAME = 6 << 20 };
 
 typedef struct {
     cg_unit unit;

@@ -37,8 +37,12 @@ static bool is_cast(const ir_inst *p) {
 bool pass_is_accessed(const ir_inst *i, unsigned arg) {
     switch (i->op) {
     case IR_OP_load:
+    case IR_OP_masked_load:
+    case IR_OP_gather:
     case IR_OP_fill: return arg == 0;
-    case IR_OP_store: return arg == 1;
+    case IR_OP_store:
+    case IR_OP_masked_store:
+    case IR_OP_scatter: return arg == 1;
     case IR_OP_copy: return arg <= 1;
     default: return arg == 0 && ir_is_atomic(i);
     }
@@ -245,9 +249,20 @@ static uint64_t constant_bytes(const ir_inst *n) {
     return ir_is_const(n) ? n->imm.bits : UINT64_MAX;
 }
 
+/* The range in which a load or store of lanes accesses some.  Gathers and scatters go anywhere in
+ * the object, also below the base: a range of unknown size is that, too. */
+static uint64_t lanes_size(const pass_alias *a, const ir_inst *i, ir_type t) {
+    bool apart = i->op == IR_OP_gather || i->op == IR_OP_scatter;
+    return apart ? UINT64_MAX : ir_access_size(a->f->module, t);
+}
+
 const ir_inst *pass_written(const pass_alias *a, const ir_inst *i, uint64_t *size) {
     if (i->op == IR_OP_store) {
         *size = ir_access_size(a->f->module, ir_arg(i, 0)->type);
+        return ir_arg(i, 1);
+    }
+    if (i->op == IR_OP_masked_store || i->op == IR_OP_scatter) {
+        *size = lanes_size(a, i, ir_arg(i, 0)->type);
         return ir_arg(i, 1);
     }
     if (i->op != IR_OP_copy && i->op != IR_OP_fill) return NULL;
@@ -256,8 +271,8 @@ const ir_inst *pass_written(const pass_alias *a, const ir_inst *i, uint64_t *siz
 }
 
 const ir_inst *pass_read(const pass_alias *a, const ir_inst *i, uint64_t *size) {
-    if (i->op == IR_OP_load) {
-        *size = ir_access_size(a->f->module, i->type);
+    if (ir_is_load(i)) {
+        *size = lanes_size(a, i, i->type);
         return ir_arg(i, 0);
     }
     if (i->op != IR_OP_copy) return NULL;
@@ -312,7 +327,8 @@ bool pass_may_read(const pass_alias *a, const ir_inst *i, const ir_inst *p, uint
     uint64_t read;
     const ir_inst *from = pass_read(a, i, &read);
     if (from) return may_overlap(a, from, read, p, size);
-    return i->op != IR_OP_store && i->op != IR_OP_fill && may_meet(a, i, p);
+    bool writes = pass_written(a, i, &read) && i->op != IR_OP_copy;
+    return !writes && may_meet(a, i, p);
 }
 
 /* ---------------------------------------------------------------------------------------- lines */

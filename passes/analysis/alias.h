@@ -84,15 +84,17 @@ pass_relation pass_relate_lines(const pass_alias *a, pass_lines *l, uint32_t x, 
 
 /* --------------------------------------------------------------------------------- instructions */
 
-/* Is operand `arg` of i, a load, store, copy, fill or atomic, an address that it accesses? */
+/* Is operand `arg` of i, a load, store, copy, fill or atomic, an address that it accesses?  Loads
+ * and stores of lanes are meant, too. */
 bool pass_is_accessed(const ir_inst *i, unsigned arg);
 /* Appends all uses of an address and of addresses that are made from it.  False: one of them is
  * passed on, stored, or converted to an integer. */
 typedef ir_vec(const ir_use *) pass_use_list;
 bool pass_follow_address(const ir_inst *address, ir_arena *scratch, pass_use_list *out);
-/* The range that a store, copy or fill writes; NULL: another op. */
+/* The range that a store, copy or fill writes; NULL: another op.  Of masked stores and scatters it is
+ * the range in which they write some bytes. */
 const ir_inst *pass_written(const pass_alias *a, const ir_inst *i, uint64_t *size);
-/* The range that a load or copy reads; NULL: another op. */
+/* The range that a load or copy reads, or a masked load or gather a part of; NULL: another op. */
 const ir_inst *pass_read(const pass_alias *a, const ir_inst *i, uint64_t *size);
 /* May i change memory, itself or by letting other work-items do so? */
 bool pass_writes(const ir_inst *i);

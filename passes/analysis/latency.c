@@ -31,8 +31,12 @@ static latency_class class_of(const ir_inst *i) {
     switch (i->op) {
     case IR_OP_phi:
     case IR_OP_ptradd: return CLASS_NOTHING;
-    case IR_OP_load: return CLASS_LOAD;
-    case IR_OP_store: return CLASS_STORE;
+    case IR_OP_load:
+    case IR_OP_masked_load:
+    case IR_OP_gather: return CLASS_LOAD;
+    case IR_OP_store:
+    case IR_OP_masked_store:
+    case IR_OP_scatter: return CLASS_STORE;
     case IR_OP_mul: return CLASS_PRODUCT;
     case IR_OP_fdiv:
     case IR_OP_sqrt:

@@ -53,6 +53,7 @@ typedef struct {
     label_flow labels;
     ir_vec(ir_inst *) work; /* varying values and divergent branches, users not visited */
     bool lost;              /* the limit of steps was reached: everything may vary */
+    const bool *is_latch;   /* by block id: it ends a loop over items; NULL: code of one item */
 } finder;
 
 /* ----------------------------------------------------------------------- synchronization points */
@@ -142,7 +143,7 @@ static void mark_value(finder *s, ir_inst *v) {
 }
 
 static bool follows_operands(const ir_inst *i) {
-    return ir_has_flag(i, F_PURE) || i->op == IR_OP_load || i->op == IR_OP_phi;
+    return ir_has_flag(i, F_PURE) || ir_is_load(i) || i->op == IR_OP_phi;
 }
 
 static void mark_user(finder *s, ir_inst *i) {
@@ -268,7 +269,7 @@ static void start_level(finder *s, level *l, const ir_loop *loop) {
 static void diverge(finder *s, ir_block *b) {
     const ir_loop *loop = s->loops->of[b->id];
     level l;
-    if (is_uniform_by_syncs(s, b)) return;
+    if (s->is_latch ? s->is_latch[b->id] : is_uniform_by_syncs(s, b)) return;
     s->u->divergent[b->id] = true;
     s->labels.branch++;
     s->labels.pending.n = s->labels.next.n = 0;
@@ -297,7 +298,9 @@ static bool is_own(const ir_inst *i) {
     case IR_OP_subgroup_local_id:
     case IR_OP_subgroup_mask:
     case IR_OP_alloca: return true;
-    case IR_OP_load: return i->imm.mem.flags & IR_MEM_VOLATILE;
+    case IR_OP_load:
+    case IR_OP_masked_load:
+    case IR_OP_gather: return i->imm.mem.flags & IR_MEM_VOLATILE;
     case IR_OP_group_all:
     case IR_OP_group_any:
     case IR_OP_group_broadcast: return i->imm.group.scope > IR_SCOPE_WORKGROUP;
@@ -332,7 +335,8 @@ static void mark_all(finder *s) {
     for (uint32_t k = 0; k < s->order->n; k++) {
         ir_block *b = s->order->rpo[k];
         mark_join(s, b);
-        if (b->nsucc > 1 && !is_uniform_by_syncs(s, b)) s->u->divergent[b->id] = true;
+        bool together = s->is_latch ? s->is_latch[b->id] : is_uniform_by_syncs(s, b);
+        if (b->nsucc > 1 && !together) s->u->divergent[b->id] = true;
         mark_live_outs(s, b);
     }
 }
@@ -353,26 +357,56 @@ static void follow_work(finder *s) {
     }
 }
 
-void pass_find_uniform(ir_func *f, ir_arena *a, pass_uniformity *out) {
-    finder s = {.u = out, .scratch = a};
-    s.loops = ir_loop_tree(f);
-    s.dom = ir_dominators(f);
-    s.order = &s.dom->order;
-    s.syncs.block = ir_new_array(a, ir_block *, f->next_id);
-    s.syncs.next = ir_new_array(a, uint32_t, f->next_block);
-    *out = (pass_uniformity){.loops = s.loops,
+static void begin(finder *s, ir_func *f, ir_arena *a, pass_uniformity *out) {
+    *s = (finder){.u = out, .scratch = a, .loops = ir_loop_tree(f), .dom = ir_dominators(f)};
+    s->order = &s->dom->order;
+    *out = (pass_uniformity){.loops = s->loops,
                              .varies = ir_new_array(a, bool, f->next_id),
                              .divergent = ir_new_array(a, bool, f->next_block),
                              .divergent_exits = ir_new_array(a, bool, f->next_block)};
-    s.labels.stamp = ir_new_array(a, uint32_t, f->next_block);
-    s.labels.label = ir_new_array(a, ir_block *, f->next_block);
-    s.labels.steps = (uint64_t)STEPS_PER_BLOCK * s.order->n + 1000;
+    s->labels.stamp = ir_new_array(a, uint32_t, f->next_block);
+    s->labels.label = ir_new_array(a, ir_block *, f->next_block);
+    s->labels.steps = (uint64_t)STEPS_PER_BLOCK * s->order->n + 1000;
+    s->lost = has_irreducible(s);
+}
+
+static void propagate(finder *s) {
+    follow_work(s);
+    if (s->lost) mark_all(s);
+    follow_work(s);
+}
+
+void pass_find_uniform(ir_func *f, ir_arena *a, pass_uniformity *out) {
+    finder s;
+    begin(&s, f, a, out);
+    s.syncs.block = ir_new_array(a, ir_block *, f->next_id);
+    s.syncs.next = ir_new_array(a, uint32_t, f->next_block);
     find_next_syncs(&s, f);
-    s.lost = has_irreducible(&s);
     mark_own(&s, f);
-    follow_work(&s);
-    if (s.lost) mark_all(&s);
-    follow_work(&s);
+    propagate(&s);
+}
+
+/* What differs between the iterations of a loop over items by itself. */
+static void mark_own_of_items(finder *s, const ir_loop *loop) {
+    mark_join(s, loop->header);
+    for (uint32_t k = 0; k < loop->nblocks; k++)
+        foreach_inst (i, loop->block[k])
+            if (i->type != IR_VOID && !follows_operands(i)) mark_value(s, i);
+}
+
+void pass_find_uniform_items(ir_func *f, ir_arena *a, pass_uniformity *out) {
+    finder s;
+    begin(&s, f, a, out);
+    bool *is_latch = ir_new_array(a, bool, f->next_block);
+    s.is_latch = is_latch;
+    foreach_block (b, f) {
+        const ir_loop *loop = s.loops->of[b->id];
+        if (!(b->loop_hint & IR_LOOP_ITEMS) || !loop || loop->header != b) continue;
+        for (uint32_t p = 0; p < b->npred; p++)
+            if (ir_in_loop(s.loops, b->pred[p], loop)) is_latch[b->pred[p]->id] = true;
+        mark_own_of_items(&s, loop);
+    }
+    propagate(&s);
 }
 
 bool pass_is_uniform(const pass_uniformity *u, const ir_inst *v, const ir_block *at) {

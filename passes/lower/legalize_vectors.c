@@ -7,7 +7,7 @@
  * that changes the width of lanes combines the bits of narrower lanes, or splits wider ones.
  *
  * On a target without masks, truth values of vectors are created in two ways only: `sext` of a
- * comparison of lanes as wide as the result, and `slt mask, 0` for select, any and all.
+ * comparison of lanes as wide as the result, and `slt mask, 0` for select, any, all and accesses.
  */
 #include "passes/lower/vectors.h"
 
@@ -374,6 +374,8 @@ static bool split_vector(vectors *s, ir_inst *i) {
     switch (i->op) {
     case IR_OP_phi: split_phi(s, i); return true;
     case IR_OP_load: split_load(s, i); return true;
+    case IR_OP_masked_load:
+    case IR_OP_gather: vec_masked_load(s, i); return true;
     case IR_OP_insert: split_insert(s, i); return true;
     case IR_OP_shuffle: split_shuffle(s, i); return true;
     case IR_OP_vec: split_vec(s, i); return true;
@@ -399,8 +401,7 @@ static ir_inst *scalar_result(vectors *s, const ir_inst *i) {
 static void split(vectors *s, ir_inst *i) {
     ir_before(&s->b, i->op == IR_OP_phi ? ir_first_non_phi(i->block) : i);
     s->b.loc = i->loc;
-    if (i->op == IR_OP_store && ir_is_vector(ir_arg(i, 0)->type)) {
-        vec_store(s, i, vec_unit(s, ir_arg(i, 0)->type));
+    if (vec_store(s, i)) {
         ir_remove(i);
     } else if (ir_is_vector(i->type) && i->id < s->n) {
         if (split_vector(s, i)) *ir_push(s->scratch, &s->dead) = i;

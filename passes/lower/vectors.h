@@ -28,6 +28,7 @@ typedef struct {
     vec_parts *of; /* by value id */
     uint32_t n;    /* entries */
     ir_vec(ir_inst *) phis, dead;
+    ir_inst *aside; /* a variable that lanes access which are not active, or NULL */
 } vec_state;
 
 /* The number of lanes of a piece of values of type t; 1: scalars. */
@@ -79,8 +80,12 @@ ir_inst *vec_cast_lane(vec_state *s, const ir_inst *i, unsigned k);
 ir_inst *vec_build_like(vec_state *s, const ir_inst *i, ir_type t, ir_inst *const *args);
 ir_inst *vec_cast(vec_state *s, ir_type t, ir_inst *x);
 
-/* The pieces of the load i; the store i by pieces. (vectors_memory.c) */
+/* The pieces of the load i.  The store i by pieces; false: it is no store of a vector.
+ * (vectors_memory.c) */
 void vec_load(vec_state *s, const ir_inst *i, unsigned unit, ir_inst **out);
-void vec_store(vec_state *s, const ir_inst *i, unsigned unit);
+bool vec_store(vec_state *s, const ir_inst *i);
+/* The same for accesses by a mask. (vectors_masked.c) */
+void vec_masked_load(vec_state *s, ir_inst *i);
+void vec_masked_store(vec_state *s, const ir_inst *i);
 
 #endif

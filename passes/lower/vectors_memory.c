@@ -80,14 +80,28 @@ void vec_load(vec_state *s, const ir_inst *i, unsigned unit, ir_inst **out) {
     }
 }
 
-void vec_store(vec_state *s, const ir_inst *i, unsigned unit) {
+static void store_pieces(vec_state *s, const ir_inst *i) {
     ir_inst *v = ir_arg(i, 0);
     access a = access_of(s, i, v->type, ir_arg(i, 1));
-    unsigned lanes = ir_lanes(v->type);
+    unsigned lanes = ir_lanes(v->type), unit = vec_unit(s, v->type);
     for (unsigned first = 0; first < lanes; first += unit) {
         if (lanes - first >= unit)
             store_lanes(&a, vec_piece(s, v, first, unit), first);
         else
             store_some(&a, v, first, lanes - first);
     }
+}
+
+bool vec_store(vec_state *s, const ir_inst *i) {
+    uint64_t bits;
+    if (i->type != IR_VOID || !i->nargs || !ir_is_vector(ir_arg(i, 0)->type)) return false;
+    const ir_inst *mask = i->op == IR_OP_masked_store ? ir_arg(i, 2) : NULL;
+    bool plain = mask && ir_is_const(mask) && ir_is_splat(mask, &bits) && bits;
+    if (i->op == IR_OP_store || plain)
+        store_pieces(s, i);
+    else if (ir_is_masked(i))
+        vec_masked_store(s, i);
+    else
+        return false;
+    return true;
 }

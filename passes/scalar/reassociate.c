@@ -328,9 +328,9 @@ bool pass_reassociate(ir_func *f, pass_ctx *cx) {
     pass_alias_begin(&r.alias, f, cx->scratch);
     for (uint32_t k = 0; k < r.dom->order.n; k++)
         foreach_inst (i, r.dom->order.rpo[k]) {
-            /* Copies and fills of no bytes access nothing, so flags of their addresses prove
-             * nothing. */
-            if (i->op == IR_OP_copy || i->op == IR_OP_fill) continue;
+            /* Copies and fills of no bytes access nothing, nor do lanes of which none is active, so
+             * flags of their addresses prove nothing. */
+            if (i->op == IR_OP_copy || i->op == IR_OP_fill || ir_is_masked(i)) continue;
             for (unsigned n = 0; n < 2 && n < i->nargs; n++)
                 if (pass_is_accessed(i, n)) changed |= reassociate_access(&r, i, n);
         }

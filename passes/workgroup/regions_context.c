@@ -380,11 +380,22 @@ static void decide(keeper *k) {
     coalesce_slots(k);
 }
 
+static void count(const keeper *k) {
+    ir_ctx *cx = k->g->f->module->cx;
+    ir_count(cx, regions_made, k->graph->n);
+    for (uint32_t n = 0; n < k->values.n; n++) {
+        keeping how = keeping_of(k, k->values.data[n]);
+        ir_count(cx, regions_kept, how == PER_ITEM);
+        ir_count(cx, regions_repeated, how == REPEATED);
+    }
+}
+
 void pass_build_context(pass_group_builder *g, const pass_item_ids *ids, pass_region_graph *graph) {
     keeper k = {.g = g, .ids = ids, .graph = graph, .live = ir_liveness(g->f)};
     make_tables(&k);
     for (uint32_t n = 0; n < graph->n; n++) graph->region[n].preheader = ir_block_new(g->f, NULL);
     decide(&k);
+    count(&k);
     for (uint32_t n = 0; n < k.values.n; n++) make_slot(&k, k.values.data[n]);
     for (uint32_t n = 0; n < k.values.n; n++) {
         ir_inst *v = k.values.data[n];

@@ -25,13 +25,23 @@ static bool take_seed(const char **s, uint64_t *seed) {
     return take_to(s, end);
 }
 
+/* "simd=N", N a power of two from 1 to 64 */
+static bool take_lanes(const char **s, unsigned *lanes) {
+    char *end;
+    if (strncmp(*s, "simd=", 5) != 0 || (*s)[5] < '1' || (*s)[5] > '9') return false;
+    unsigned long n = strtoul(*s + 5, &end, 10);
+    if (n > IR_MAX_LANES || (n & (n - 1))) return false;
+    *lanes = (unsigned)n;
+    return take_to(s, end);
+}
+
 bool rt_take_code_option(const char **s, const cg_machine *machine, cg_options *code) {
     for (unsigned n = 0; machine && n < machine->nlevels; n++) {
         if (!rt_take_option(s, machine->levels[n].name)) continue;
         code->level = machine->levels[n].number;
         return true;
     }
-    if (take_seed(s, &code->regalloc.seed)) return true;
+    if (take_seed(s, &code->regalloc.seed) || take_lanes(s, &code->lanes)) return true;
     if (!rt_take_option(s, "regalloc=stack")) return false;
     code->regalloc.how = CG_REGALLOC_STACK;
     return true;

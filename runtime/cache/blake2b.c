@@ -20,8 +20,12 @@ static const uint8_t order[10][16] = {{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
 
 static uint64_t rotate(uint64_t x, unsigned n) { return x >> n | x << (64 - n); }
 
-static inline void mix(uint64_t *a, uint64_t *b, uint64_t *c, uint64_t *d, const uint64_t *word,
+/* Mixes two words into column n of v, seen as four rows of four, or into the diagonal that begins
+ * there: each row is turned by `turn` more than the one above. */
+static inline void mix(uint64_t v[16], unsigned n, unsigned turn, const uint64_t *word,
                        const uint8_t *from) {
+    uint64_t *a = &v[n], *b = &v[4 + (n + turn) % 4], *c = &v[8 + (n + 2 * turn) % 4],
+             *d = &v[12 + (n + 3 * turn) % 4];
     *a += *b + word[from[0]];
     *d = rotate(*d ^ *a, 32);
     *c += *d;
@@ -34,14 +38,14 @@ static inline void mix(uint64_t *a, uint64_t *b, uint64_t *c, uint64_t *d, const
 
 /* Columns, then diagonals. */
 static void mix_round(uint64_t v[16], const uint64_t word[16], const uint8_t *from) {
-    mix(&v[0], &v[4], &v[8], &v[12], word, from);
-    mix(&v[1], &v[5], &v[9], &v[13], word, from + 2);
-    mix(&v[2], &v[6], &v[10], &v[14], word, from + 4);
-    mix(&v[3], &v[7], &v[11], &v[15], word, from + 6);
-    mix(&v[0], &v[5], &v[10], &v[15], word, from + 8);
-    mix(&v[1], &v[6], &v[11], &v[12], word, from + 10);
-    mix(&v[2], &v[7], &v[8], &v[13], word, from + 12);
-    mix(&v[3], &v[4], &v[9], &v[14], word, from + 14);
+    mix(v, 0, 0, word, from);
+    mix(v, 1, 0, word, from + 2);
+    mix(v, 2, 0, word, from + 4);
+    mix(v, 3, 0, word, from + 6);
+    mix(v, 0, 1, word, from + 8);
+    mix(v, 1, 1, word, from + 10);
+    mix(v, 2, 1, word, from + 12);
+    mix(v, 3, 1, word, from + 14);
 }
 
 static uint64_t read_word(const uint8_t *p) {

@@ -30,6 +30,7 @@ static void add_options(rt_hash *h, const rt_native_options *o) {
     add_number(h, o->keep_calls);
     add_text(h, o->machine->name, strlen(o->machine->name));
     add_number(h, o->code.level);
+    add_number(h, o->code.lanes);
     add_number(h, o->code.regalloc.how);
     add_number(h, o->code.regalloc.seed);
     add_number(h, o->code.lines);

@@ -138,6 +138,7 @@ static bool run(compilation *c, const char *list) {
                                   .target = &target,
                                   .library = &cg_math_library,
                                   .keep_calls = c->o->keep_calls,
+                                  .lanes = c->o->code.lanes,
                                   .verify_each = i->verify_each,
                                   .dump_after = i->dump_after,
                                   .dump_changed = i->dump_changed,
@@ -183,7 +184,9 @@ static bool compile(compilation *c) {
     if (!check_imports(c->m) || !run(c, pass_standard)) return false;
     if (!run(c, pass_index_pipeline) || !make_groups(c)) return false;
     if (c->name && !c->n) return ir_error(c->m->cx, "there is no kernel '%s'", c->name);
-    if (!run(c, pass_group_pipeline) || !run(c, pass_lowering)) return false;
+    if (!run(c, pass_group_pipeline)) return false;
+    if (c->o->code.lanes > 1 && !run(c, pass_vector_pipeline)) return false;
+    if (!run(c, pass_lowering)) return false;
     if (!c->o->machine->compile(c->m, &c->o->code, c->arena, c->out)) return false;
     if (c->out->stopped) return true;
     const made all = look_up(c->out, &c->m->arena);

@@ -9,7 +9,7 @@
 
 /* ----------------------------------------------------------------------------------- the source */
 
-static bool is_letter(char c) {
+static bool is_word_char(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
@@ -17,7 +17,7 @@ static bool is_letter(char c) {
 static const char *find_declarator(const char *source, const char *name) {
     size_t n = strlen(name);
     for (const char *s = source; (s = strstr(s, name)); s += n)
-        if ((s == source || !is_letter(s[-1])) && s[n + strspn(s + n, " \t\n")] == '(') return s;
+        if ((s == source || !is_word_char(s[-1])) && s[n + strspn(s + n, " \t\n")] == '(') return s;
     return NULL;
 }
 

@@ -62,6 +62,17 @@ static cl_int check(const cl_context_properties *properties, context_notify *not
     return bad ? bad : !notify && user ? CL_INVALID_VALUE : CL_SUCCESS;
 }
 
+bool ocl_keep_properties(ocl_properties *to, const uint64_t *from) {
+    *to = (ocl_properties){.n = 0};
+    if (!from) return true;
+    do {
+        if (to->n + 2 > OCL_MAX_PROPERTIES) return false;
+        to->value[to->n++] = *from;
+        if (*from) to->value[to->n++] = from[1];
+    } while (*from && (from += 2));
+    return true;
+}
+
 static cl_context new_context(const cl_context_properties *properties, context_notify *notify,
                               void *user, cl_int *error) {
     cl_context c = calloc(1, sizeof *c);

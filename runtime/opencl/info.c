@@ -1,4 +1,5 @@
-/* info.c — answers to clGet…Info: bytes, where there is room for all of them, and how many. */
+/* info.c — writes answers of clGet…Info: the value, if the caller's memory holds all of it, and its
+ * size. */
 #include "runtime/opencl/ocl.h"
 
 cl_int ocl_give(const ocl_answer *a, const void *value, size_t size) {
@@ -25,15 +26,4 @@ cl_int ocl_give_string(const ocl_answer *a, const char *s) {
 
 cl_int ocl_give_properties(const ocl_answer *a, const ocl_properties *p) {
     return ocl_give(a, p->value, p->n * sizeof *p->value);
-}
-
-bool ocl_keep_properties(ocl_properties *to, const uint64_t *from) {
-    *to = (ocl_properties){.n = 0};
-    if (!from) return true;
-    do {
-        if (to->n + 2 > OCL_MAX_PROPERTIES) return false;
-        to->value[to->n++] = *from;
-        if (*from) to->value[to->n++] = from[1];
-    } while (*from && (from += 2));
-    return true;
 }

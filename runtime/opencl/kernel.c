@@ -211,6 +211,7 @@ static cl_int CL_API_CALL set_kernel_arg_svm(cl_kernel k, cl_uint n, const void 
 static cl_int CL_API_CALL set_exec_info(cl_kernel k, cl_kernel_exec_info what, size_t size,
                                         const void *value) {
     if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
+    if (what == CL_KERNEL_EXEC_INFO_SVM_PTRS && !value && !size) return CL_SUCCESS; /* none */
     if (!value) return CL_INVALID_VALUE;
     switch (what) {
     case CL_KERNEL_EXEC_INFO_SVM_PTRS:

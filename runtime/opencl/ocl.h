@@ -172,7 +172,7 @@ typedef struct {
     uint64_t value[OCL_MAX_PROPERTIES];
     unsigned n; /* 0: none was given */
 } ocl_properties;
-/* False: there are too many. */
+/* False: there are too many.  (context.c) */
 bool ocl_keep_properties(ocl_properties *to, const uint64_t *from);
 
 typedef struct ocl_destructor ocl_destructor; /* a function to be called at the end (context.c) */

@@ -39,10 +39,6 @@ static int new_file(compilation *c, const char *bytes, size_t size) {
     return *at;
 }
 
-static void close_files(compilation *c) {
-    while (c->files.n) close(c->files.data[--c->files.n]);
-}
-
 /* What another program wrote goes. */
 static void empty(int file) {
     if (ftruncate(file, 0) == 0) lseek(file, 0, SEEK_SET);
@@ -259,7 +255,7 @@ void *ocl_compile_source(ocl_build *b, const ocl_toolchain *tools, const ocl_sou
     compilation c = {.build = b, .tools = tools, .source = s};
     bool ok = ir_try(&b->context->cx, compile_all, &c);
     ocl_end_stored(&c.stored);
-    close_files(&c);
+    while (c.files.n) close(c.files.data[--c.files.n]);
     if (!ok) ir_throw(&b->context->cx, b->context->cx.status);
     *size = c.size;
     return c.words;

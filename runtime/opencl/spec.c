@@ -7,10 +7,10 @@
 typedef struct {
     ocl_build build;
     cl_program program;
-} asking;
+} spec_query;
 
 static void find_specs(void *arg) {
-    asking *q = arg;
+    spec_query *q = arg;
     cl_program p = q->program;
     const ocl_code code = {.il = p->il, .il_size = p->il_size};
     spvf_module *m = ocl_load(&q->build, "program", &code);
@@ -23,9 +23,10 @@ static void find_specs(void *arg) {
     if (!p->specs) ir_throw(&q->build.context->cx, IR_ERR_MEMORY);
 }
 
-/* With the program's lock held.  A module that cannot be read has none: its build says why. */
-static cl_int know_specs(cl_program p) {
-    asking q = {.program = p};
+/* Reads the list of constants once; the lock of the program is held.  A module that cannot be read
+ * has no constants; building it reports the error. */
+static cl_int load_specs(cl_program p) {
+    spec_query q = {.program = p};
     char *log;
     if (p->specs) return CL_SUCCESS;
     if (!ocl_begin_build(&q.build)) return CL_OUT_OF_HOST_MEMORY;
@@ -38,7 +39,7 @@ static cl_int know_specs(cl_program p) {
 static size_t size_of(const ocl_spec *s) { return (s->bits + 7) / 8; }
 
 static cl_int set_with_lock(cl_program p, cl_uint id, size_t size, const void *value) {
-    cl_int status = know_specs(p);
+    cl_int status = load_specs(p);
     if (status) return status;
     status = CL_INVALID_SPEC_ID;
     for (size_t k = 0; k < p->spec_count; k++) {

@@ -1,9 +1,10 @@
 /* chain.c — dividing a chain into kernels.
  *
- * How far links can be fused is found by trying.  All that are left are tried first; where that is
- * refused, the two accesses of the refusal mostly say where the end is, and otherwise the interval
- * between what can be fused and what cannot is halved.  A chain whose links do not go together is
- * tried in small pieces from then on, so the work stays in proportion to the chain.
+ * How far links can be fused is found by trying.  The first try takes all links, at most
+ * MAX_MEMBERS; later tries begin with twice the length of the last kernel.  After a refusal, the
+ * two accesses that it names mostly say where the end is; otherwise the interval between what can
+ * be fused and what cannot is halved.  So a chain whose links do not go together is tried in small
+ * pieces, and the work stays in proportion to the chain.
  */
 #include "runtime/queue/chain.h"
 
@@ -11,7 +12,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_MEMBERS = 64 }; /* what a try costs grows faster than they do */
+enum { MAX_MEMBERS = 64 }; /* the cost of a try grows faster than linearly */
 
 typedef struct {
     spvf_context *context;
@@ -20,6 +21,8 @@ typedef struct {
     ir_map copies; /* modules of one kernel each, by kernel */
     ir_vec(spvf_module *) modules;
     uint32_t guess; /* how many links may go together */
+    rt_chain_kernel *kernels;
+    uint32_t count; /* of kernels */
 } divider;
 
 /* Memory that links are given, at one address. */
@@ -43,9 +46,9 @@ typedef struct {
     ir_vec(spvf_constant) constants;
     ir_vec(spvf_promotion) promotions;
     rt_chain_kernel *out;
-} attempt;
+} fuse_try;
 
-static const rt_chain_link *link_of(const attempt *t, uint32_t member) {
+static const rt_chain_link *link_of(const fuse_try *t, uint32_t member) {
     return &t->divider->chain->links[t->first + member];
 }
 
@@ -54,6 +57,7 @@ static const rt_chain_link *link_of(const attempt *t, uint32_t member) {
 /* A kernel in a module of its own, optimized; throws. */
 static spvf_module *copy_kernel(divider *d, const ir_func *f) {
     spvf_context *c = d->context;
+    /* The list owns the module before anything can throw. */
     spvf_module **to = ir_push(&d->arena, &d->modules), *m;
     *to = NULL;
     m = *to = rt_module_new(c);
@@ -65,7 +69,7 @@ static spvf_module *copy_kernel(divider *d, const ir_func *f) {
     return m;
 }
 
-static const spvf_module *module_of(divider *d, const rt_chain_link *l) {
+static const spvf_module *find_or_copy_kernel(divider *d, const rt_chain_link *l) {
     const ir_func *f = ir_func_find(l->module->ir, l->kernel->name);
     spvf_module *m = ir_map_get(&d->copies, (uintptr_t)f);
     if (m) return m;
@@ -94,7 +98,7 @@ static spvf_identity pair(const place *a, const place *b) {
     return (spvf_identity){a->member, a->param, b->member, b->param};
 }
 
-/* What has the same address is one place. */
+/* Merges p into `to`, which has the same address. */
 static void join(place *to, const place *p) {
     if (p->begin < to->begin) to->begin = p->begin;
     if (p->end > to->end) to->end = p->end;
@@ -105,7 +109,7 @@ static void join(place *to, const place *p) {
     to->writes = true;
 }
 
-static void join_places(attempt *t) {
+static void join_places(fuse_try *t) {
     uint32_t n = 0;
     if (t->places.n) qsort(t->places.data, t->places.n, sizeof(place), compare_places);
     for (uint32_t k = 0; k < t->places.n; k++) {
@@ -129,9 +133,10 @@ static bool reaches(const place *a, const place *b) {
     return a && a->arg->memory == b->arg->memory && a->end > b->begin;
 }
 
-/* A place overlaps one before it when it overlaps the one that goes farthest; between two that are
- * only read that does no harm. */
-static void find_overlaps(attempt *t) {
+/* Places are sorted by address, so p overlaps an earlier place exactly if it overlaps the one that
+ * ends last.  Pairs that are only read need no entry; one pair with a writer is enough, since it
+ * refuses the fusion. */
+static void find_overlaps(fuse_try *t) {
     const place *any = NULL, *writer = NULL;
     for (uint32_t k = 0; k < t->places.n; k++) {
         const place *p = &t->places.data[k], *before = p->writes ? any : writer;
@@ -150,14 +155,14 @@ static bool touches(const rt_chain_link *l, const place *p) {
 }
 
 /* Is it used by links that are not among these? */
-static bool is_used_outside(const attempt *t, const place *p) {
+static bool is_used_outside(const fuse_try *t, const place *p) {
     const rt_chain *c = t->divider->chain;
     for (uint32_t n = 0; n < c->count; n++)
         if (n - t->first >= t->count && touches(&c->links[n], p)) return true;
     return false;
 }
 
-static void find_promotions(attempt *t) {
+static void find_promotions(fuse_try *t) {
     for (uint32_t k = 0; k < t->places.n; k++) {
         const place *p = &t->places.data[k];
         if (!p->internal || is_used_outside(t, p)) continue;
@@ -166,14 +171,9 @@ static void find_promotions(attempt *t) {
     }
 }
 
-/* ------------------------------------------------------------------------------------- attempts */
+/* ---------------------------------------------------------------------------------------- tries */
 
-static void drop_made(rt_chain_kernel *k) {
-    if (k->made) k->drop(k->made);
-    k->made = NULL;
-}
-
-static void add_arg(attempt *t, uint32_t member, uint32_t param) {
+static void add_arg(fuse_try *t, uint32_t member, uint32_t param) {
     const rt_chain_link *l = link_of(t, member);
     const rt_chain_arg *a = &l->args[param];
     if (a->memory)
@@ -188,14 +188,14 @@ static void add_arg(attempt *t, uint32_t member, uint32_t param) {
         *ir_push(&t->arena, &t->constants) = (spvf_constant){member, param, a->bytes, a->size};
 }
 
-static void add_member(attempt *t, uint32_t member) {
+static void add_member(fuse_try *t, uint32_t member) {
     const rt_chain_link *l = link_of(t, member);
     *ir_push(&t->arena, &t->members) =
-        (spvf_member){module_of(t->divider, l), l->kernel->name, l->range};
+        (spvf_member){find_or_copy_kernel(t->divider, l), l->kernel->name, l->range};
     for (uint32_t p = 0; p < l->kernel->arg_count; p++) add_arg(t, member, p);
 }
 
-static void fuse_members(attempt *t) {
+static void fuse_members(fuse_try *t) {
     spvf_context *c = t->divider->context;
     spvf_fuse_options o = t->divider->chain->options;
     for (uint32_t m = 0; m < t->count; m++) add_member(t, m);
@@ -218,13 +218,13 @@ static void fuse_members(attempt *t) {
 }
 
 static void make_kernel(void *arg) {
-    const attempt *t = arg;
+    const fuse_try *t = arg;
     const rt_chain *chain = t->divider->chain;
     chain->make(chain->user, t->out);
 }
 
-/* What has been fused is made ready, or refused. */
-static void make_ready(attempt *t) {
+/* If the device cannot run the program, the fusion becomes a refusal. */
+static void build_program_or_refuse(fuse_try *t) {
     const rt_chain *chain = t->divider->chain;
     spvf_context *c = t->divider->context;
     rt_chain_kernel *k = t->out;
@@ -236,24 +236,25 @@ static void make_ready(attempt *t) {
         rt_say_refusal(c, spvf_fusion_explanation(k->fusion), true);
         ir_throw(&c->cx, IR_ERR_REFUSED);
     }
-    drop_made(k);
+    if (k->made) k->drop(k->made);
+    k->made = NULL;
     k->refusal = rt_fusion_end(k->fusion);
     k->fusion = NULL;
 }
 
-static void try_members(void *arg) {
-    attempt *t = arg;
+static void fuse_and_build(void *arg) {
+    fuse_try *t = arg;
     fuse_members(t);
-    if (t->out->fusion) make_ready(t);
+    if (t->out->fusion) build_program_or_refuse(t);
 }
 
 /* Can so many links be one kernel?  Then it has a fusion, otherwise a refusal; throws. */
-static rt_chain_kernel try(divider *d, uint32_t first, uint32_t count) {
+static rt_chain_kernel try_fuse(divider *d, uint32_t first, uint32_t count) {
     rt_chain_kernel k = {.first = first, .count = count};
-    attempt t = {.divider = d, .first = first, .count = count, .out = &k};
+    fuse_try t = {.divider = d, .first = first, .count = count, .out = &k};
     ir_ctx *cx = &d->context->cx;
     ir_arena_init(&t.arena, cx);
-    bool ok = ir_try(cx, try_members, &t);
+    bool ok = ir_try(cx, fuse_and_build, &t);
     ir_arena_free(&t.arena);
     if (ok) return k;
     rt_chain_kernel_free(&k);
@@ -262,20 +263,21 @@ static rt_chain_kernel try(divider *d, uint32_t first, uint32_t count) {
 
 /* ------------------------------------------------------------------------------------- division */
 
-static void drop_fusion(rt_chain_kernel *k) {
-    drop_made(k);
+static void discard_kernel(rt_chain_kernel *k) {
+    if (k->made) k->drop(k->made);
+    k->made = NULL;
     spvf_fusion_destroy(k->fusion);
     k->fusion = NULL;
 }
 
 void rt_chain_kernel_free(rt_chain_kernel *k) {
-    drop_fusion(k);
+    discard_kernel(k);
     spvf_explanation_destroy(k->refusal);
 }
 
 static uint32_t min(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-/* One without items does nothing, which no kernel of several can. */
+/* A launch without work-items cannot be a member. */
 static bool is_alone(const rt_chain_link *l) {
     bool empty = false;
     for (uint32_t d = 0; d < l->range.dims; d++) empty |= l->range.global[d] == 0;
@@ -284,7 +286,7 @@ static bool is_alone(const rt_chain_link *l) {
 
 /* Links from there on that may be fused at all. */
 static uint32_t count_candidates(const rt_chain *c, uint32_t first) {
-    uint32_t n = 0, most = min(c->count - first, c->unfused ? 1 : MOST_MEMBERS);
+    uint32_t n = 0, most = min(c->count - first, c->unfused ? 1 : MAX_MEMBERS);
     while (n < most && !is_alone(&c->links[first + n])) n++;
     return n;
 }
@@ -300,9 +302,9 @@ static void find_longest(divider *d, uint32_t first, rt_chain_kernel *out) {
     uint32_t low = 1, high = count_candidates(d->chain, first) + 1;
     uint32_t guess = min(d->guess, high - 1);
     while (low + 1 < high) {
-        rt_chain_kernel k = try(d, first, guess);
+        rt_chain_kernel k = try_fuse(d, first, guess);
         if (k.fusion) {
-            drop_fusion(out);
+            discard_kernel(out);
             out->fusion = k.fusion;
             out->made = k.made;
             out->drop = k.drop;
@@ -319,41 +321,32 @@ static void find_longest(divider *d, uint32_t first, rt_chain_kernel *out) {
     d->guess = 2 * low;
 }
 
-typedef struct {
-    divider divider;
-    rt_chain_kernel *kernels;
-    uint32_t count;
-} division;
-
 static void divide(void *arg) {
-    division *v = arg;
-    uint32_t count = v->divider.chain->count;
-    for (uint32_t n = 0; n < count; n += v->kernels[v->count - 1].count) {
-        v->kernels[v->count++] = (rt_chain_kernel){.first = n, .count = 1};
-        find_longest(&v->divider, n, &v->kernels[v->count - 1]);
+    divider *d = arg;
+    for (uint32_t n = 0; n < d->chain->count; n += d->kernels[d->count - 1].count) {
+        d->kernels[d->count++] = (rt_chain_kernel){.first = n, .count = 1};
+        find_longest(d, n, &d->kernels[d->count - 1]);
     }
 }
 
-/* One kernel, or an error. */
+/* One kernel, without the limit MAX_MEMBERS, or an error. */
 static void fuse_all(void *arg) {
-    division *v = arg;
-    divider *d = &v->divider;
+    divider *d = arg;
     const rt_chain *c = d->chain;
-    v->kernels[v->count++] = (rt_chain_kernel){.count = 1};
+    d->kernels[d->count++] = (rt_chain_kernel){.count = 1};
     for (uint32_t n = 0; n < c->count && c->count > 1; n++)
         if (is_alone(&c->links[n]) || c->unfused)
             rt_throw(d->context, IR_ERR_REFUSED, "not fused: launch %u is to stay by itself", n);
-    if (c->count > 1) v->kernels[0] = try(d, 0, c->count);
+    if (c->count > 1) d->kernels[0] = try_fuse(d, 0, c->count);
 }
 
 spvf_status rt_chain_divide(spvf_context *context, const rt_chain *chain, rt_chain_kernel *kernels,
                             uint32_t *count) {
-    division v = {{.context = context, .chain = chain, .guess = UINT32_MAX}, kernels, 0};
-    ir_arena_init(&v.divider.arena, &context->cx);
-    spvf_status status = rt_guard(context, chain->options.strict ? fuse_all : divide, &v);
-    for (uint32_t k = 0; k < v.divider.modules.n; k++)
-        spvf_module_destroy(v.divider.modules.data[k]);
-    ir_arena_free(&v.divider.arena);
-    *count = v.count;
+    divider d = {.context = context, .chain = chain, .guess = UINT32_MAX, .kernels = kernels};
+    ir_arena_init(&d.arena, &context->cx);
+    spvf_status status = rt_guard(context, chain->options.strict ? fuse_all : divide, &d);
+    for (uint32_t k = 0; k < d.modules.n; k++) spvf_module_destroy(d.modules.data[k]);
+    ir_arena_free(&d.arena);
+    *count = d.count;
     return status;
 }

@@ -34,8 +34,6 @@ spvf_event *event_new(spvf_device *d, size_t size, rt_run *run) {
     return e;
 }
 
-static spvf_device *device_of(const spvf_event *e) { return e ? e->device : NULL; }
-
 static bool is_status(spvf_status s) { return (unsigned)s <= SPVF_ERROR_INTERNAL; }
 
 static spvf_status status_of(int32_t s) { return s < 0 ? (spvf_status)-s : SPVF_OK; }
@@ -72,7 +70,7 @@ static void call(rt_event *e, int32_t status, void *user) {
 spvf_status spvf_event_on_end(spvf_event *e, void (*function)(void *user, spvf_status status),
                               void *user) {
     if (!e || !function)
-        return dev_refuse(device_of(e), __func__, "%s is NULL", e ? "function" : "event");
+        return dev_refuse(e ? e->device : NULL, __func__, "%s is NULL", e ? "function" : "event");
     callback *c = malloc(sizeof *c);
     if (!c) return SPVF_ERROR_MEMORY;
     *c = (callback){function, user};

@@ -120,7 +120,8 @@ static void check_to_int(const format *f, uint64_t a, unsigned bits) {
     for (int mode = IR_RTE; mode <= IR_RTN; mode++)
         for (int rest = 0; rest < 4; rest++) {
             bool is_signed = rest & 1, sat = rest & 2;
-            uint64_t got = ir_fp_to_int(f->kind, a, bits, is_signed, (ir_round)mode, sat);
+            ir_rounding round = {.mode = (uint8_t)mode, .sat = sat};
+            uint64_t got = ir_fp_to_int(f->kind, a, bits, is_signed, round);
             uint64_t want = want_int(value_of(f, a), bits, is_signed, mode, sat);
             if (got != want)
                 cr_assert(false, "%a to %c%u, mode %d, sat %d: %#" PRIx64 ", want %#" PRIx64,

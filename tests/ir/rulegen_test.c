@@ -90,6 +90,9 @@ Test(rulegen, asks_for_types) {
                  "1: error: zext does not work on all of these types");
     expect_error("(select c x y) : i32 => x\n",
                  "1: error: select does not work on all of these types");
+    expect_error("(any x) : i1 => x\n", "1: error: any does not work on all of these types");
+    expect_error("(inttoptr x) : vi64 -> ptr => x\n",
+                 "1: error: inttoptr does not work on all of these types");
     expect_error("(add x y) : i32 -> i64 => x\n", "1: error: add works on one type");
     expect_error("(zext x) : i32 => x\n", "1: error: zext works on two types");
     expect_error("(add x y) : i31 => x\n", "1: error: a type is expected before \"i31\"");

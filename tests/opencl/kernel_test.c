@@ -245,6 +245,7 @@ Test(kernel, exec_info) {
     void *list[] = {&list, &list};
     cl_kernel k = new_kernel("none");
     SUCCEEDS(clSetKernelExecInfo(k, pointers, sizeof list, list));
+    SUCCEEDS(clSetKernelExecInfo(k, pointers, 0, NULL));
     SUCCEEDS(clSetKernelExecInfo(k, system, sizeof yes, &yes));
     FAILS(CL_INVALID_KERNEL, clSetKernelExecInfo(NULL, pointers, sizeof list, list));
     FAILS(CL_INVALID_KERNEL, clSetKernelExecInfo(WRONG_KERNEL, pointers, sizeof list, list));

@@ -115,8 +115,8 @@ Test(pipeline, standard_keeps_the_facts_of_order) {
 
 /* The lists that make code for a CPU, in order: a place counts after those in front. */
 static long place_in_native(const char *name) {
-    const char *const lists[] = {pass_standard, pass_index_pipeline, "phases",
-                                 "regions",     pass_group_pipeline, pass_lowering};
+    const char *const lists[] = {pass_standard,       pass_index_pipeline,  "phases",     "regions",
+                                 pass_group_pipeline, pass_vector_pipeline, pass_lowering};
     long before = 0;
     for (unsigned n = 0; n < sizeof lists / sizeof *lists; n++) {
         long place = place_of(lists[n], name);

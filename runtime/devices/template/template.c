@@ -202,6 +202,8 @@ rt_device *template_open(spvf_context *context, const char *options) {
     pthread_mutex_init(&d->lock, NULL);
     pthread_cond_init(&d->change, NULL);
     if (ir_try(&context->cx, begin, d)) return &d->base;
+    pthread_cond_destroy(&d->change);
+    pthread_mutex_destroy(&d->lock);
     free(d);
     ir_throw(&context->cx, context->cx.status);
 }

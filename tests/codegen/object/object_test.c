@@ -1,6 +1,7 @@
 /* object_test.c — object files as other tools see them: readelf and objdump read them without a
  * word of complaint, gcc links them with C into every kind of program, which runs.
  */
+#include "codegen/object/object.h"
 #include "tests/codegen/sample.h"
 #include "tests/temporary.h"
 
@@ -175,6 +176,22 @@ Test(object, native_cpu_calls_it) {
     save_text("main.c", nativecpu);
     expect_program(&b, "gcc -O1 main.c k.o -o main",
                    "0 0 0 1012 1012 1012 0 0 5 3 fill __nativecpu_end\n");
+    end(&b);
+}
+
+static void add_aligned(void *user) {
+    bench *b = user;
+    obj_add_data(&b->object, &b->arena, CG_DATA, (obj_data){"d", "", 0, 16});
+}
+
+/* Alignment alone leads to the place 2^31. */
+Test(object, a_section_has_less_than_2_gib) {
+    bench b;
+    begin(&b);
+    b.object.size[CG_DATA] = INT32_MAX;
+    b.object.room[CG_DATA] = UINT32_MAX;
+    cr_expect(!ir_try(&b.cx, add_aligned, &b));
+    cr_expect_eq(b.cx.status, IR_ERR_LIMIT);
     end(&b);
 }
 

@@ -189,6 +189,20 @@ Test(layout, a_short_jump_that_was_asked_for) {
     }
 }
 
+/* A displacement after which a label of the same code is out of reach. */
+Test(layout, a_distance_that_does_not_fit) {
+    for (unsigned bytes = 0; bytes <= 1; bytes++) {
+        program p;
+        begin(&p);
+        uint32_t behind = x86_label_new(p.code);
+        put(&p, X86_LEA_r64_m, x86_reg(X86_R64, 0), x86_at(behind, INT32_MAX));
+        fill(&p, bytes);
+        x86_bind(p.code, behind);
+        cr_expect_eq(x86_finish(p.code, &p.image), bytes == 0);
+        end(&p);
+    }
+}
+
 /* ---------------------------------------------------------------------- alignment and constants */
 
 /* A loop of `bytes` and a jump back, after `before` others: where it begins. */

@@ -71,6 +71,22 @@ done:
 }
 IR
 
+# A barrier, over which %x is kept, and %o is computed again.
+cat >barrier.ir <<'IR'
+target 64
+kernel @barrier(%p: ptr.global of i32, %q: ptr.global of i32) {
+entry:
+  %l: i64 = local_id 0
+  %o: i64 = shl %l, 2
+  %a: ptr.global = ptradd %p, %o
+  %x: i32 = load %a align 4
+  barrier workgroup workgroup seq_cst local
+  %b: ptr.global = ptradd %q, %o
+  store %x, %b align 4
+  ret
+}
+IR
+
 # counts WHAT EXPECTED COMMAND…: the table has exactly these names and numbers.
 counts() {
     what=$1
@@ -95,18 +111,19 @@ notes 'mem2reg: 13 -> 10 instructions, vars.promoted 1$'
 counts 'equal values' 'gvn.merged 1' opt k.ir -p gvn
 counts 'loads of what was stored' 'memopt.loads 2' opt k.ir -p memopt
 counts 'a branch' 'sink.moved 1' opt branch.ir -p sink
+counts regions 'regions.kept 1; regions.made 2; regions.repeated 1' opt barrier.ir -p regions
 counts 'the passes in order' 'gvn.merged 1; inline.calls 1; memopt.loads 1; simplify.removed 6;
     simplify.rules 5; vars.promoted 1' opt k.ir
 counts 'native code' 'assign.moves 7; assign.reloads 4; assign.slots 8; assign.spills 8;
-    gvn.merged 1; inline.calls 1; licm.hoisted 10; memopt.loads 1; select.rules 54;
+    gvn.merged 1; inline.calls 1; licm.hoisted 10; memopt.loads 1; regions.made 1; select.rules 54;
     simplify.removed 15; simplify.rules 6; simplifycfg.changes 5; spill.folded 4;
     vars.promoted 1' compile k.ir -t x86_64:v3 -o k.o
 counts 'no registers' 'assign.reloads 123; assign.slots 72; assign.spills 80; gvn.merged 1;
-    inline.calls 1; licm.hoisted 10; memopt.loads 1; select.rules 54; simplify.removed 15;
+    inline.calls 1; licm.hoisted 10; memopt.loads 1; regions.made 1; select.rules 54; simplify.removed 15;
     simplify.rules 6; simplifycfg.changes 5; vars.promoted 1' compile k.ir -t x86_64:v3 --regalloc stack -o k.o
 
 counts 'a loop' 'assign.moves 6; assign.reloads 6; assign.slots 9; assign.spills 9; licm.hoisted 6;
-    schedule.hoisted 1; select.rules 53; simplify.removed 9; simplify.rules 1;
+    regions.made 1; schedule.hoisted 1; select.rules 53; simplify.removed 9; simplify.rules 1;
     simplifycfg.changes 7; spill.folded 4' compile loop.ir -t x86_64:v3 -o k.o
 
 # The table is sorted, and descriptions follow the numbers.
@@ -121,6 +138,7 @@ if [ -s err ]; then failed "$what: $(cat err)"; else passed; fi
 for pass in dse dce indvars licm memopt reassociate sccp simplify simplifycfg strength unroll; do
     "$spvfuse" opt "$tree/tests/passes/scalar/$pass.ir" -p $pass -stats 2>>seen >out
 done
+"$spvfuse" opt "$tree/tests/passes/vectorize/vectorize.ir" -p vectorize -stats 2>>seen >out
 for module in builtins expand; do
     "$spvfuse" opt "$tree/tests/passes/lower/$module.ir" -p expand,builtins -stats 2>>seen >out
 done

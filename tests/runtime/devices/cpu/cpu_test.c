@@ -380,8 +380,8 @@ static void expect_unknown(const char *list, const char *option) {
     char want[200];
     bench b = {.context = new_context(), .kernel = list};
     snprintf(want, sizeof want,
-             "error: unknown option '%s' of device cpu: v2, v3, v4, regalloc=stack, seed=N, eager, "
-             "cache, calls\n",
+             "error: unknown option '%s' of device cpu: v2, v3, v4, simd=N, regalloc=stack, "
+             "seed=N, eager, cache, calls\n",
              option);
     cr_expect_eq(rt_guard(b.context, open_by_name, &b), SPVF_ERROR_ARGUMENT, "%s", list);
     cr_expect_str_eq(messages, want);
@@ -389,7 +389,7 @@ static void expect_unknown(const char *list, const char *option) {
 }
 
 Test(cpu, options_by_name) {
-    bench b = {.context = new_context(), .kernel = "v2,eager,regalloc=stack,seed=12"};
+    bench b = {.context = new_context(), .kernel = "v2,eager,regalloc=stack,seed=12,simd=8"};
     cr_expect_eq(rt_guard(b.context, open_by_name, &b), SPVF_OK, "%s", messages);
     const cg_options *o = &((cpu_device *)b.device)->machine.options.code;
     cr_expect(o->level == 2 && o->regalloc.how == CG_REGALLOC_STACK && o->regalloc.seed == 12);

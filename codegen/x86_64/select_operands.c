@@ -1,4 +1,5 @@
-/* select_draft.c — operands of machine instructions: registers, constants, memory.
+/* select_operands.c — builds operands during selection: immediates, addressing modes, loads that
+ * are folded into their users.
  *
  * A load or an address that a user has folded in loses that use, and is not selected if it has no
  * other one (codegen/native/select.h).
@@ -6,7 +7,8 @@
 #include "codegen/x86_64/select.h"
 #include "ir/eval.h"
 
-/* Instructions between a load and the user that reads the memory in its place. */
+/* Instructions between a load and the user that reads the memory in its place; additions that are
+ * folded into one address. */
 enum { LOAD_WINDOW = 40, ADDRESS_STEPS = 16 };
 
 /* --------------------------------------------------------------------------------- sizes, casts */
@@ -65,6 +67,25 @@ bool x86_lives_on(const ir_builder *b, const ir_inst *v, const ir_inst *x) {
     const ir_loops *loops = cg_selection_of(b)->loops;
     if (!x->block) return false;
     return x->uses->next || loops->of[x->block->id] != loops->of[v->block->id];
+}
+
+/* ------------------------------------------------------------------------------------ relations */
+
+bool x86_find_relation(const ir_builder *b, ir_op op, int *relation, bool *swap) {
+    *swap = op == IR_OP_fult || op == IR_OP_fule;
+    switch (op) {
+    case IR_OP_foeq: *relation = X86_CMP_EQ; return true;
+    case IR_OP_folt: *relation = X86_CMP_LT; return true;
+    case IR_OP_fole: *relation = X86_CMP_LE; return true;
+    case IR_OP_funo: *relation = X86_CMP_UNORD; return true;
+    case IR_OP_fune: *relation = X86_CMP_NEQ; return true;
+    case IR_OP_fult: *relation = X86_CMP_NLE; return true;
+    case IR_OP_fule: *relation = X86_CMP_NLT; return true;
+    case IR_OP_ford: *relation = X86_CMP_ORD; return true;
+    case IR_OP_fueq: *relation = X86_CMP_EQ_UNORD; return x86_has(b, X86_V3);
+    case IR_OP_fone: *relation = X86_CMP_NEQ_ORD; return x86_has(b, X86_V3);
+    default: return false;
+    }
 }
 
 /* ------------------------------------------------------------------------------------- building */
@@ -201,10 +222,12 @@ static address find_address(const ir_inst *user, ir_inst *p) {
     return a;
 }
 
-/* What needs no register as a base: a variable of the frame, a global if nothing is added to it
- * that is not known. */
+/* Does the base need no register?  That is so for a variable of the frame, whose place is added to
+ * the displacement later, and for a global without an index, since rip-relative addresses have
+ * none. */
 static bool is_place(const address *a) {
-    return a->base->op == IR_OP_alloca || (a->base->op == IR_OP_address && !a->index);
+    if (a->base->op == IR_OP_alloca) return a->disp <= INT32_MAX - X86_MAX_FRAME;
+    return a->base->op == IR_OP_address && !a->index;
 }
 
 void x86_add_memory(ir_builder *b, x86_draft *d, const ir_inst *user, ir_inst *p) {
@@ -216,6 +239,19 @@ void x86_add_memory(ir_builder *b, x86_draft *d, const ir_inst *user, ir_inst *p
     d->arg[d->n++] = cg_in_register(b, a.index);
     d->index = true;
     d->scale = a.scale;
+}
+
+void x86_add_lanes_memory(ir_builder *b, x86_draft *d, ir_inst *p, ir_inst *offsets) {
+    address a = {.base = x86_strip(p)};
+    int64_t n;
+    while (a.base->op == IR_OP_ptradd && x86_is_imm32(x86_strip(ir_arg(a.base, 1)), &n)) {
+        if (!add_disp(&a, n, 0)) break;
+        a.base = x86_strip(ir_arg(a.base, 0));
+    }
+    d->arg[d->n++] = a.base->op == IR_OP_alloca ? a.base : cg_in_register(b, a.base);
+    d->memory = d->index = true;
+    d->disp = (int32_t)a.disp;
+    x86_add_reg(b, d, offsets);
 }
 
 /* ---------------------------------------------------------------------------- loads in operands */

@@ -1,7 +1,7 @@
-/* names.c — from names to numbers of SPIR-V instructions, and names of versions.
+/* opcodes.c — opcodes by name, and names of versions.
  *
  * The names of instructions are strings in ir/ops.def, which does not depend on SPIR-V headers.
- * They are found by bisection in the sorted lists of names.def.  The writer remembers the answer
+ * They are found by bisection in the sorted lists of opcodes.def.  The writer remembers the answer
  * for each operation (ops.c), so a module asks once for each operation that it contains.
  */
 #include "codegen/spirv/spirv.h"
@@ -16,7 +16,7 @@ typedef struct {
 static const name_row core_rows[] = {
 #define CORE(name) {"Op" #name, SpvOp##name},
 #define EXT(name, number)
-#include "codegen/spirv/names.def"
+#include "codegen/spirv/opcodes.def"
 #undef CORE
 #undef EXT
 };
@@ -24,7 +24,7 @@ static const name_row core_rows[] = {
 static const name_row ext_rows[] = {
 #define CORE(name)
 #define EXT(name, number) {#name, OpenCLstd_##number},
-#include "codegen/spirv/names.def"
+#include "codegen/spirv/opcodes.def"
 #undef CORE
 #undef EXT
 };
@@ -49,5 +49,7 @@ int sw_opcode_of(const char *spirv) {
 
 const char *sw_version_name(uint32_t version) {
     static const char *const names[] = {"1.0", "1.1", "1.2", "1.3", "1.4", "1.5", "1.6"};
-    return names[(version >> 8 & 255) % 7];
+    uint32_t minor = version >> 8 & 255;
+    assert(minor < sizeof names / sizeof *names);
+    return names[minor];
 }

@@ -1,0 +1,210 @@
+/* vectors_masked.c — accesses of lanes by a mask: masked_load, masked_store, gather, scatter.
+ *
+ * An access is done lane by lane, without branches: a lane that is not active accesses a variable
+ * in place of the memory.  The variable holds the other operand of a load, so that the lane gets
+ * its value.  A branch for each lane would be mispredicted for many masks.
+ *
+ * Lanes whose truth value is a constant are accessed as such, or not at all.
+ */
+#include "passes/lower/vectors.h"
+
+typedef struct {
+    vec_state *s;
+    const ir_inst *i;
+    ir_inst *v; /* what is stored, or what lanes of a load are that are not active */
+    ir_inst *base, *offsets, *mask; /* offsets: NULL if lanes are consecutive */
+    ir_type elem;
+    unsigned lanes, size; /* size: of a lane, in bytes */
+} access;
+
+static access access_of(vec_state *s, const ir_inst *i) {
+    bool loads = i->type != IR_VOID, apart = i->op == IR_OP_gather || i->op == IR_OP_scatter;
+    unsigned base = loads ? 0 : 1;
+    access a = {.s = s, .i = i, .base = ir_arg(i, base)};
+    if (apart) a.offsets = ir_arg(i, base + 1);
+    a.mask = ir_arg(i, base + 1u + apart);
+    a.v = ir_arg(i, loads ? i->nargs - 1u : 0);
+    a.elem = ir_elem(a.v->type);
+    a.lanes = ir_lanes(a.v->type);
+    a.size = ir_bits(s->f->module, a.elem) / 8;
+    return a;
+}
+
+/* Of an access of size bytes to lane `lane`, or from it on. */
+static unsigned align_of(const access *a, unsigned lane) {
+    uint64_t log = a->i->imm.mem.align, at = a->offsets ? 0 : (uint64_t)lane * a->size;
+    uint64_t both = (UINT64_C(1) << log) | at;
+    return (unsigned)(both & -both);
+}
+
+static ir_inst *move_address(const access *a, ir_inst *p, uint64_t bytes) {
+    ir_type t = ir_size_type(a->s->f->module);
+    return bytes ? ir_build_ptradd(&a->s->b, p, ir_const(a->s->f, t, bytes), false) : p;
+}
+
+/* --------------------------------------------------------------------------------- lane by lane */
+
+/* An offset in bytes, as an integer of the size of addresses. */
+static ir_inst *offset_of(const access *a, unsigned k) {
+    ir_builder *b = &a->s->b;
+    ir_type t = ir_size_type(a->s->f->module);
+    ir_inst *x = vec_lane(a->s, a->offsets, k);
+    unsigned have = ir_bits(a->s->f->module, x->type), want = ir_bits(a->s->f->module, t);
+    if (have == want) return x;
+    return ir_build1(b, have < want ? IR_OP_sext : IR_OP_trunc, t, x);
+}
+
+static ir_inst *address_of(const access *a, unsigned k) {
+    if (!a->offsets) return move_address(a, a->base, (uint64_t)k * a->size);
+    return ir_build_ptradd(&a->s->b, a->base, offset_of(a, k), false);
+}
+
+/* The variable for lanes that are not active, with room for so many bytes. */
+static ir_inst *find_aside(vec_state *s, uint32_t bytes) {
+    ir_module *m = s->f->module;
+    if (!s->aside) {
+        ir_builder b;
+        ir_builder_init(&b, s->f);
+        ir_before(&b, s->f->first->first);
+        s->aside = ir_build_alloca(&b, ir_array_type(m, IR_I8, bytes), 16);
+    }
+    if (ir_sizeof(m, s->aside->imm.var->type) < bytes) {
+        ir_var *larger = ir_new(&m->arena, ir_var);
+        *larger = *s->aside->imm.var;
+        larger->type = ir_array_type(m, IR_I8, bytes);
+        s->aside->imm.var = larger;
+    }
+    return s->aside;
+}
+
+static ir_inst *generic(const access *a, ir_inst *p) {
+    bool same = ir_space_of(a->base->type) == IR_PRIVATE || ir_space_of(p->type) == IR_GENERIC;
+    return same ? p : ir_build1(&a->s->b, IR_OP_ptrcast, ir_ptr(IR_GENERIC), p);
+}
+
+/* The address of lane k, or `aside` if it is not active; NULL: it is known not to be. */
+static ir_inst *place_of(const access *a, unsigned k, ir_inst *aside) {
+    ir_inst *c = vec_lane(a->s, a->mask, k);
+    if (ir_is_const(c)) return c->imm.bits & 1 ? address_of(a, k) : NULL;
+    ir_inst *p = generic(a, address_of(a, k));
+    return ir_build3(&a->s->b, IR_OP_select, p->type, c, p, generic(a, aside));
+}
+
+/* The variable, with the lanes that a load gives if they are not active. */
+static ir_inst *set_aside(const access *a) {
+    vec_state *s = a->s;
+    ir_inst *p = find_aside(s, a->size * a->lanes);
+    if (a->v->op == IR_OP_undef) return p;
+    for (unsigned k = 0; k < a->lanes; k++)
+        ir_build_store(&s->b, vec_lane(s, a->v, k), move_address(a, p, (uint64_t)k * a->size),
+                       a->size, 0);
+    return p;
+}
+
+static void load_lanes(access *a, ir_inst *i) {
+    vec_state *s = a->s;
+    ir_inst **lane = vec_room(s, a->lanes), *aside = ir_is_const(a->mask) ? NULL : set_aside(a);
+    for (unsigned k = 0; k < a->lanes; k++) {
+        ir_inst *own = aside ? move_address(a, aside, (uint64_t)k * a->size) : NULL;
+        ir_inst *p = place_of(a, k, own);
+        lane[k] = p ? ir_build_load(&s->b, a->elem, p, align_of(a, k), i->imm.mem.flags)
+                    : vec_lane(s, a->v, k);
+    }
+    vec_set_lanes(s, i, lane);
+}
+
+static void store_lanes(access *a) {
+    vec_state *s = a->s;
+    ir_inst *aside = ir_is_const(a->mask) ? NULL : find_aside(s, a->size);
+    for (unsigned k = 0; k < a->lanes; k++) {
+        ir_inst *p = place_of(a, k, aside);
+        if (!p) continue;
+        ir_build_store(&s->b, vec_lane(s, a->v, k), p, align_of(a, k), a->i->imm.mem.flags);
+    }
+}
+
+/* ------------------------------------------------------------------------------- piece by piece */
+
+/* The number of lanes of a piece; 1: the target has no instruction. */
+static unsigned unit_of(const access *a) {
+    const vec_state *s = a->s;
+    const vec_parts *mask = vec_parts_of(s, a->mask);
+    unsigned n = vec_unit(s, a->v->type);
+    if (!s->target || !s->target->takes(a->i, s->target->level)) return 1;
+    if (a->offsets && vec_unit(s, a->offsets->type) < n) n = vec_unit(s, a->offsets->type);
+    if (mask && mask->bits > 1 && mask->unit < n) n = mask->unit;
+    return n * a->size < 4 ? 1 : n;
+}
+
+/* The truth values of n lanes; those after the last lane are not set. */
+static ir_inst *truth_of(const access *a, unsigned first, unsigned n) {
+    vec_state *s = a->s;
+    uint64_t lane[IR_MAX_LANES] = {0};
+    ir_inst *m = vec_mask(s, a->mask, first, n, vec_mask_bits(s, 8 * a->size));
+    if (first + n > a->lanes) {
+        uint64_t all = ir_zext(UINT64_MAX, ir_bits(s->f->module, m->type));
+        for (unsigned k = 0; first + k < a->lanes; k++) lane[k] = all;
+        m = ir_build2(&s->b, IR_OP_and, m->type, m, ir_const_lanes(s->f, m->type, lane));
+    }
+    return vec_truth(s, m);
+}
+
+/* Is the mask a constant with this truth value in all lanes? */
+static bool is_known(const ir_inst *mask, bool truth) {
+    uint64_t bits;
+    return ir_is_const(mask) && ir_is_splat(mask, &bits) && (bits & 1) == truth;
+}
+
+/* The operands of the piece from lane `first` on. */
+static unsigned set_operands(const access *a, unsigned first, unsigned n, ir_inst *truth,
+                             ir_inst **args) {
+    vec_state *s = a->s;
+    ir_inst *v = vec_piece(s, a->v, first, n);
+    bool loads = a->i->type != IR_VOID;
+    unsigned k = 0;
+    if (!loads) args[k++] = v;
+    args[k++] = a->offsets ? a->base : move_address(a, a->base, (uint64_t)first * a->size);
+    if (a->offsets) args[k++] = vec_piece(s, a->offsets, first, n);
+    args[k++] = truth;
+    if (loads) args[k++] = v;
+    return k;
+}
+
+/* The piece from lane `first` on: its value, if it is loaded. */
+static ir_inst *access_piece(const access *a, unsigned first, unsigned n) {
+    vec_state *s = a->s;
+    ir_inst *truth = truth_of(a, first, n), *args[4];
+    const ir_imm imm = ir_mem_imm(align_of(a, first), a->i->imm.mem.flags);
+    unsigned nargs = set_operands(a, first, n, truth, args);
+    bool loads = a->i->type != IR_VOID;
+    ir_type t = loads ? args[nargs - 1]->type : IR_VOID;
+    if (is_known(truth, false)) return loads ? args[nargs - 1] : NULL;
+    if (is_known(truth, true) && !a->offsets)
+        return ir_build_raw(&s->b, loads ? IR_OP_load : IR_OP_store, t, 0, imm, loads ? 1 : 2,
+                            args);
+    return ir_build_raw(&s->b, (ir_op)a->i->op, t, 0, imm, nargs, args);
+}
+
+static bool is_plain(const access *a) { return !a->offsets && is_known(a->mask, true); }
+
+void vec_masked_load(vec_state *s, ir_inst *i) {
+    access a = access_of(s, i);
+    unsigned n = is_plain(&a) ? vec_unit(s, i->type) : unit_of(&a);
+    ir_inst **out = vec_room(s, a.lanes);
+    if (n == 1) {
+        load_lanes(&a, i);
+    } else if (is_plain(&a)) {
+        vec_load(s, i, n, out);
+        s->of[i->id] = (vec_parts){.unit = n, .piece = out};
+    } else {
+        for (unsigned k = 0; k < a.lanes; k += n) out[k / n] = access_piece(&a, k, n);
+        vec_set_pieces(s, i, out, n);
+    }
+}
+
+void vec_masked_store(vec_state *s, const ir_inst *i) {
+    access a = access_of(s, i);
+    unsigned n = unit_of(&a);
+    if (n == 1) store_lanes(&a);
+    for (unsigned k = 0; n > 1 && k < a.lanes; k += n) access_piece(&a, k, n);
+}

@@ -1,0 +1,209 @@
+/* access.c — loads and stores of W items.
+ *
+ *   lanes next to each other, in either order    one vector, a reversal of lanes
+ *   vectors of components next to each other     vectors of all of them, and shuffles
+ *   one address for all                          a scalar load; a store of the last lane
+ *   anything else                                gather and scatter
+ */
+#include "passes/vectorize/simd.h"
+
+static ir_inst *address_of(const ir_inst *i) { return ir_arg(i, i->op == IR_OP_store); }
+
+static ir_type type_of(const ir_inst *i) {
+    return i->op == IR_OP_store ? ir_arg(i, 0)->type : i->type;
+}
+
+static int64_t element_bytes(const simd *s, const ir_inst *i) {
+    return (int64_t)ir_sizeof(s->f->module, ir_elem(type_of(i)));
+}
+
+/* The distance of two lanes in elements; 0: it is not a number of elements. */
+static int64_t step_of(const simd *s, const ir_inst *i) {
+    const ir_inst *p = address_of(i);
+    int64_t bytes = element_bytes(s, i);
+    if (simd_shape_of(s, p) != SIMD_STRIDED || s->value[p->id].stride % bytes) return 0;
+    return s->value[p->id].stride / bytes;
+}
+
+typedef struct {
+    ir_inst *base, *offset; /* scalar; bytes of each lane */
+} lane_addresses;
+
+static lane_addresses addresses_of(simd *s, ir_inst *p) {
+    if (simd_shape_of(s, p) == SIMD_VARYING)
+        return (lane_addresses){s->value[p->id].base, s->value[p->id].offset};
+    int64_t stride = s->value[p->id].stride;
+    bool narrow = stride > INT32_MIN / 64 && stride < INT32_MAX / 64;
+    ir_inst *zero = ir_const(s->f, ir_scalar(narrow ? IR_I32 : IR_I64), 0);
+    return (lane_addresses){simd_base(s, p), simd_ramp(s, zero, stride)};
+}
+
+static ir_inst *all_lanes(simd *s) { return ir_const(s->f, simd_mask_type(s), 1); }
+
+static ir_inst *mask_or_all(simd *s, const simd_node *n) {
+    return n->mask ? n->mask : all_lanes(s);
+}
+
+/* The access i, for an element, so many bytes after where it begins. */
+static ir_imm imm_of(const ir_inst *i, int64_t bytes) {
+    ir_imm imm = i->imm;
+    if (bytes && imm.mem.align > __builtin_ctzll((uint64_t)bytes))
+        imm.mem.align = (uint8_t)__builtin_ctzll((uint64_t)bytes);
+    return imm;
+}
+
+static ir_inst *step_address(simd *s, ir_inst *p, int64_t bytes) {
+    return ir_build_ptradd(&s->b, p, ir_const(s->f, ir_size_type(s->f->module), (uint64_t)bytes),
+                           false);
+}
+
+static ir_inst *build_shuffle(simd *s, ir_inst *x, ir_inst *y, unsigned n, const uint8_t *mask) {
+    return ir_build_shuffle(&s->b, x, y, n, mask);
+}
+
+static ir_inst *reverse(simd *s, ir_inst *x) {
+    uint8_t mask[IR_MAX_LANES];
+    for (unsigned k = 0; k < s->lanes; k++) mask[k] = (uint8_t)(s->lanes - 1 - k);
+    return build_shuffle(s, x, x, s->lanes, mask);
+}
+
+/* ---------------------------------------------------------------------------------------- loads */
+
+static ir_inst *load_lanes(simd *s, const ir_inst *i, ir_type t, ir_inst *p, const simd_node *n) {
+    if (!n->mask) return ir_build_raw(&s->b, IR_OP_load, t, 0, imm_of(i, 0), 1, (ir_inst *[]){p});
+    return ir_build_raw(&s->b, IR_OP_masked_load, t, 0, imm_of(i, 0), 3,
+                        (ir_inst *[]){p, n->mask, ir_const(s->f, t, 0)});
+}
+
+static void load_reversed(simd *s, ir_inst *i, const simd_node *n) {
+    ir_inst *last = simd_base(s, address_of(i));
+    ir_inst *first = step_address(s, last, -element_bytes(s, i) * (s->lanes - 1));
+    simd_node flipped = *n;
+    if (n->mask) flipped.mask = reverse(s, n->mask);
+    ir_type t = ir_vector(i->type, s->lanes);
+    simd_set_part(s, i, 0, reverse(s, load_lanes(s, i, t, first, &flipped)));
+}
+
+/* W vectors of m components in one, which is taken apart. */
+static void load_interleaved(simd *s, ir_inst *i, unsigned m) {
+    ir_type t = ir_vector(ir_elem(i->type), s->lanes * m);
+    ir_inst *all = ir_build_raw(&s->b, IR_OP_load, t, 0, i->imm, 1,
+                                (ir_inst *[]){simd_base(s, address_of(i))});
+    for (unsigned k = 0; k < m; k++) {
+        uint8_t mask[IR_MAX_LANES];
+        for (unsigned l = 0; l < s->lanes; l++) mask[l] = (uint8_t)(l * m + k);
+        simd_set_part(s, i, k, build_shuffle(s, all, all, s->lanes, mask));
+    }
+}
+
+static void gather(simd *s, ir_inst *i, const simd_node *n) {
+    lane_addresses a = addresses_of(s, address_of(i));
+    ir_type t = ir_vector(ir_elem(i->type), s->lanes);
+    for (unsigned k = 0; k < ir_lanes(i->type); k++) {
+        int64_t bytes = element_bytes(s, i) * k;
+        ir_inst *args[] = {step_address(s, a.base, bytes), a.offset, mask_or_all(s, n),
+                           ir_const(s->f, t, 0)};
+        simd_set_part(s, i, k, ir_build_raw(&s->b, IR_OP_gather, t, 0, imm_of(i, bytes), 4, args));
+    }
+}
+
+/* Do the components of all lanes fit into one vector, and do they follow each other? */
+static bool is_interleaved(const simd *s, const ir_inst *i, const simd_node *n) {
+    unsigned m = ir_lanes(type_of(i));
+    return m > 1 && m != 3 && !n->mask && step_of(s, i) == m && m * s->lanes <= IR_MAX_LANES;
+}
+
+void simd_load(simd *s, ir_inst *i, const simd_node *n) {
+    unsigned m = ir_lanes(i->type);
+    int64_t step = step_of(s, i);
+    if (m == 1 && step == 1)
+        simd_set_part(
+            s, i, 0,
+            load_lanes(s, i, ir_vector(i->type, s->lanes), simd_base(s, address_of(i)), n));
+    else if (m == 1 && step == -1)
+        load_reversed(s, i, n);
+    else if (is_interleaved(s, i, n))
+        load_interleaved(s, i, m);
+    else
+        gather(s, i, n);
+}
+
+/* --------------------------------------------------------------------------------------- stores */
+
+static ir_inst *component(simd *s, const ir_inst *i, unsigned k) {
+    return simd_part(s, ir_arg(i, 0), k, i->block);
+}
+
+static void store_lanes(simd *s, const ir_inst *i, ir_inst *v, ir_inst *p, ir_inst *mask) {
+    if (mask)
+        ir_build_raw(&s->b, IR_OP_masked_store, IR_VOID, 0, imm_of(i, 0), 3,
+                     (ir_inst *[]){v, p, mask});
+    else
+        ir_build_raw(&s->b, IR_OP_store, IR_VOID, 0, imm_of(i, 0), 2, (ir_inst *[]){v, p});
+}
+
+static void store_reversed(simd *s, const ir_inst *i, const simd_node *n) {
+    ir_inst *last = simd_base(s, address_of(i));
+    ir_inst *first = step_address(s, last, -element_bytes(s, i) * (s->lanes - 1));
+    store_lanes(s, i, reverse(s, component(s, i, 0)), first, n->mask ? reverse(s, n->mask) : NULL);
+}
+
+/* Puts two vectors after one another. */
+static ir_inst *join(simd *s, ir_inst *x, ir_inst *y) {
+    uint8_t mask[IR_MAX_LANES];
+    unsigned n = ir_lanes(x->type) * 2;
+    for (unsigned k = 0; k < n; k++) mask[k] = (uint8_t)k;
+    return build_shuffle(s, x, y, n, mask);
+}
+
+static void store_interleaved(simd *s, const ir_inst *i, unsigned m) {
+    uint8_t mask[IR_MAX_LANES];
+    ir_inst *all[8];
+    assert_at(i, m <= 8);
+    for (unsigned k = 0; k < m; k++) all[k] = component(s, i, k);
+    for (unsigned count = m; count > 1; count /= 2)
+        for (unsigned k = 0; k < count / 2; k++) all[k] = join(s, all[2 * k], all[2 * k + 1]);
+    for (unsigned l = 0; l < s->lanes * m; l++) mask[l] = (uint8_t)(l % m * s->lanes + l / m);
+    ir_inst *mixed = build_shuffle(s, all[0], all[0], s->lanes * m, mask);
+    store_lanes(s, i, mixed, simd_base(s, address_of(i)), NULL);
+}
+
+static void scatter(simd *s, const ir_inst *i, const simd_node *n) {
+    lane_addresses a = addresses_of(s, address_of(i));
+    for (unsigned k = 0; k < ir_lanes(type_of(i)); k++) {
+        int64_t bytes = element_bytes(s, i) * k;
+        ir_inst *args[] = {component(s, i, k), step_address(s, a.base, bytes), a.offset,
+                           mask_or_all(s, n)};
+        ir_build_raw(&s->b, IR_OP_scatter, IR_VOID, 0, imm_of(i, bytes), 4, args);
+    }
+}
+
+/* One place for all items: the last one writes last. */
+static void store_last(simd *s, const ir_inst *i) {
+    ir_inst *v = ir_arg(i, 0), *p = simd_base(s, address_of(i));
+    unsigned m = ir_lanes(v->type);
+    if (simd_shape_at(s, v, i->block) == SIMD_UNIFORM) {
+        store_lanes(s, i, simd_base(s, v), p, NULL);
+        return;
+    }
+    ir_inst **lane = ir_new_array(s->scratch, ir_inst *, m);
+    for (unsigned k = 0; k < m; k++)
+        lane[k] = ir_build_extract(&s->b, component(s, i, k), s->lanes - 1);
+    ir_inst *last = m == 1 ? lane[0] : ir_build(&s->b, IR_OP_vec, v->type, 0, (ir_imm){0}, m, lane);
+    store_lanes(s, i, last, p, NULL);
+}
+
+void simd_store(simd *s, ir_inst *i, const simd_node *n) {
+    unsigned m = ir_lanes(type_of(i));
+    int64_t step = step_of(s, i);
+    if (simd_shape_of(s, address_of(i)) == SIMD_UNIFORM)
+        store_last(s, i);
+    else if (m == 1 && step == 1)
+        store_lanes(s, i, component(s, i, 0), simd_base(s, address_of(i)), n->mask);
+    else if (m == 1 && step == -1)
+        store_reversed(s, i, n);
+    else if (is_interleaved(s, i, n) && m <= 8)
+        store_interleaved(s, i, m);
+    else
+        scatter(s, i, n);
+}

@@ -1,0 +1,122 @@
+/* legal.c — which loops can be vectorized. */
+#include "passes/vectorize/simd.h"
+
+static bool is_uniform(const simd *s, const ir_inst *v) {
+    return simd_shape_of(s, v) == SIMD_UNIFORM;
+}
+
+static bool is_masked(const simd *s, const ir_inst *i) {
+    return s->node[s->node[s->node_of[i->block->id]].mask_of].mask_of != 0;
+}
+
+/* ------------------------------------------------------------------------------------- accesses */
+
+/* What is left of an address without steps. */
+static const ir_inst *object_of(const ir_inst *p) {
+    while (p->op == IR_OP_ptradd || p->op == IR_OP_ptrcast) p = ir_arg(p, 0);
+    return p;
+}
+
+/* The memory of a variable is used by one item after the other. */
+static bool is_variable(const ir_inst *p) {
+    const ir_inst *object = object_of(p);
+    return object->op == IR_OP_alloca ||
+           (object->op == IR_OP_phi && ir_space_of(object->type) == IR_PRIVATE);
+}
+
+static bool check_access(simd *s, const ir_inst *i, const ir_inst *address) {
+    if (i->imm.mem.flags & IR_MEM_VOLATILE) return simd_refuse(s, i, "an access is volatile");
+    if (is_variable(address)) return simd_refuse(s, i, "an access of private memory");
+    if (is_uniform(s, address)) {
+        bool once = i->op == IR_OP_load || !is_masked(s, i);
+        return once || simd_refuse(s, i, "a store to one place, which not all items execute");
+    }
+    ir_type t = i->op == IR_OP_store ? ir_arg(i, 0)->type : i->type;
+    if (ir_is_ptr(t)) return simd_refuse(s, i, "a pointer in memory");
+    return true;
+}
+
+/* ----------------------------------------------------------------------------------- operations */
+
+/* Functions that have no branches are done for all lanes at once. */
+static bool is_straight(const ir_inst *i) {
+    switch (i->op) {
+    case IR_OP_sin:
+    case IR_OP_cos:
+    case IR_OP_tan:
+    case IR_OP_sinpi:
+    case IR_OP_cospi:
+    case IR_OP_tanpi:
+    case IR_OP_frem:
+    case IR_OP_remainder:
+    case IR_OP_remquo_q:
+    case IR_OP_lgamma:
+    case IR_OP_lgamma_sign:
+    case IR_OP_tgamma: return false;
+    default: return ir_kind_of(i->type) != IR_F64 || !ir_has_flag(i, F_NOFOLD);
+    }
+}
+
+static bool has_pointer(const ir_inst *i) {
+    bool any = ir_is_ptr(i->type);
+    for (unsigned n = 0; n < i->nargs; n++) any |= ir_is_ptr(ir_arg(i, n)->type);
+    return any;
+}
+
+static bool check_varying(simd *s, const ir_inst *i) {
+    switch (i->op) {
+    case IR_OP_ptradd:
+    case IR_OP_ptrcast: return true;
+    case IR_OP_extract:
+    case IR_OP_insert: {
+        const ir_inst *index = ir_arg(i, i->nargs - 1u);
+        if (ir_is_const(index) && index->imm.bits < ir_lanes(ir_arg(i, 0)->type)) return true;
+        return simd_refuse(s, i, "the index of a component differs between items");
+    }
+    case IR_OP_bitcast:
+        if (ir_lanes(i->type) == ir_lanes(ir_arg(i, 0)->type) && !has_pointer(i)) return true;
+        return simd_refuse(s, i, "a bitcast changes the number of components");
+    case IR_OP_select:
+    case IR_OP_phi:
+        if (simd_shape_of(s, i) == SIMD_STRIDED || !has_pointer(i)) return true;
+        return simd_refuse(s, i, "a pointer is chosen by items");
+    case IR_OP_vec:
+    case IR_OP_shuffle:
+    case IR_OP_any:
+    case IR_OP_all:
+    case IR_OP_dot: return true;
+    default: break;
+    }
+    if (simd_shape_of(s, i) == SIMD_STRIDED) return true;
+    if (!ir_has_flag(i, F_LANEWISE) || has_pointer(i))
+        return simd_refuse(s, i, "an operation has no form for several items");
+    return is_straight(i) || simd_refuse(s, i, "a function has branches");
+}
+
+static bool check_inst(simd *s, const ir_inst *i) {
+    if (i->op == IR_OP_load) return check_access(s, i, ir_arg(i, 0));
+    if (i->op == IR_OP_store) return check_access(s, i, ir_arg(i, 1));
+    if (ir_is_terminator(i)) return true;
+    if (!ir_has_flag(i, F_PURE) && i->op != IR_OP_phi)
+        return simd_refuse(s, i, "an operation has no form for several items");
+    if (i->type == IR_VOID || is_uniform(s, i)) return true;
+    return check_varying(s, i);
+}
+
+static bool check_uses(simd *s, const ir_inst *i) {
+    foreach_use (u, i)
+        if (!simd_is_inside(s, u->user)) return simd_refuse(s, i, "a value is used after the loop");
+    return true;
+}
+
+bool simd_is_legal(simd *s) {
+    foreach_phi (phi, s->scalar.loop->header)
+        if (phi != s->scalar.counter)
+            return simd_refuse(s, phi, "a value goes from one item to the next");
+    for (uint32_t k = 0; k < s->n; k++) {
+        if (s->node[k].kind != SIMD_BLOCK) continue;
+        foreach_inst (i, s->node[k].block)
+            if (!check_inst(s, i) || !check_uses(s, i)) return false;
+    }
+    return true;
+}

@@ -1,0 +1,321 @@
+/* masks.c — which lanes are active in a node, and what phis become.
+ *
+ * A node that edges lead to directly keeps its phis.  In one that was deferred, they become selects
+ * by the lanes that have taken each edge.  An edge is a mask of its own where a branch was folded;
+ * on paths that do not pass that branch it is false (repair.c).
+ *
+ * A loop that lanes leave one by one runs while some lane is live.  The lanes of an edge that
+ * leaves it are collected over all iterations, and a value that is used after the loop is that of
+ * the last iteration in which its lane was live.
+ */
+#include "passes/vectorize/simd.h"
+
+enum { MAX_EDGES = 64 };
+
+/* Edges of the scalar code that lead to a node. */
+typedef struct {
+    uint16_t from;
+    uint8_t n; /* of its successors */
+} incoming;
+
+typedef struct {
+    incoming edge[MAX_EDGES];
+    uint32_t n;
+} incoming_list;
+
+static void find_incoming(const simd *s, uint32_t k, incoming_list *out) {
+    out->n = 0;
+    for (uint32_t j = 0; j < s->n; j++)
+        for (unsigned e = 0; e < s->node[j].nsucc; e++) {
+            if (s->node[j].succ[e] != k) continue;
+            if (out->n == MAX_EDGES) ir_throw(s->f->module->cx, IR_ERR_LIMIT);
+            out->edge[out->n++] = (incoming){(uint16_t)j, (uint8_t)e};
+        }
+}
+
+static ir_inst *all_lanes(simd *s) { return ir_const(s->f, simd_mask_type(s), 1); }
+static ir_inst *no_lanes(simd *s) { return ir_const(s->f, simd_mask_type(s), 0); }
+static ir_inst *or_all(simd *s, ir_inst *mask) { return mask ? mask : all_lanes(s); }
+
+ir_inst *simd_and(simd *s, ir_inst *mask, ir_inst *test) {
+    return mask ? ir_build2(&s->b, IR_OP_and, mask->type, mask, test) : test;
+}
+
+static ir_inst * not(simd * s, ir_inst *mask) {
+    return ir_build2(&s->b, IR_OP_xor, mask->type, mask, all_lanes(s));
+}
+
+/* Operand n of i need not be dominated by its definition. */
+static void add_hole(simd *s, ir_inst *i, unsigned n) {
+    ir_block *at = ir_arg(i, n)->block;
+    if (at) *ir_push(s->scratch, &s->holes) = (simd_hole){i, n, false, at};
+}
+
+static void add_mask_hole(simd *s, ir_inst *i, unsigned n, const simd_lanes *mask) {
+    *ir_push(s->scratch, &s->holes) = (simd_hole){i, n, true, mask->at};
+}
+
+/* These have operands that are repaired later, so they must not be simplified before. */
+static ir_inst *merge_masks(simd *s, ir_inst *mask, const simd_lanes *more) {
+    ir_inst *lanes = or_all(s, more->lanes);
+    ir_inst *all =
+        ir_build_raw(&s->b, IR_OP_or, mask->type, 0, (ir_imm){0}, 2, (ir_inst *[]){mask, lanes});
+    add_mask_hole(s, all, 1, more);
+    return all;
+}
+
+static ir_inst *choose(simd *s, ir_inst *mask, ir_inst *x, ir_inst *y) {
+    ir_inst *i =
+        ir_build_raw(&s->b, IR_OP_select, x->type, 0, (ir_imm){0}, 3, (ir_inst *[]){mask, x, y});
+    add_hole(s, i, 1);
+    add_hole(s, i, 2);
+    return i;
+}
+
+static ir_inst *blend(simd *s, const simd_lanes *mask, ir_inst *x, ir_inst *y) {
+    ir_inst *i = choose(s, or_all(s, mask->lanes), x, y);
+    add_mask_hole(s, i, 0, mask);
+    return i;
+}
+
+/* ----------------------------------------------------------------------------------------- phis */
+
+/* The argument that a phi of the scalar code has for an edge. */
+static ir_inst *scalar_arg(const simd *s, const ir_inst *phi, const incoming *in) {
+    const simd_node *from = &s->node[in->from];
+    return ir_arg(phi, ir_pred_index(phi->block, from->block));
+}
+
+static uint32_t edge_from(const incoming_list *list, uint16_t node) {
+    for (uint32_t k = 0; k < list->n; k++)
+        if (list->edge[k].from == node) return k;
+    assert(false && "an edge of the new graph is one of the scalar code");
+    return 0;
+}
+
+static ir_inst *join_kept(const simd_node *n, const incoming_list *list, ir_inst **arg) {
+    bool same = true;
+    for (uint32_t e = 1; e < list->n; e++) same &= arg[e] == arg[0];
+    if (same) return arg[0];
+    ir_inst *phi = ir_build_phi(n->head, arg[0]->type);
+    for (uint32_t p = 0; p < n->head->npred; p++)
+        phi = ir_append_arg(phi, arg[edge_from(list, (uint16_t)n->head->pred[p]->mark)]);
+    return phi;
+}
+
+static ir_inst *join_blended(simd *s, const incoming_list *list, ir_inst **arg) {
+    ir_inst *all = arg[0];
+    for (uint32_t e = 1; e < list->n; e++) {
+        if (arg[e] == all) continue;
+        const incoming *in = &list->edge[e];
+        all = blend(s, &s->node[in->from].edge[in->n], arg[e], all);
+    }
+    return all;
+}
+
+static ir_inst *join(simd *s, uint32_t k, const ir_inst *phi, unsigned part, bool scalar) {
+    const simd_node *n = &s->node[k];
+    incoming_list list;
+    find_incoming(s, k, &list);
+    ir_inst **arg = ir_new_array(s->scratch, ir_inst *, list.n);
+    for (uint32_t e = 0; e < list.n; e++) {
+        ir_inst *v = scalar_arg(s, phi, &list.edge[e]);
+        arg[e] = scalar ? simd_base(s, v) : simd_part(s, v, part, n->block);
+    }
+    return n->deferred ? join_blended(s, &list, arg) : join_kept(n, &list, arg);
+}
+
+static void set_value(simd *s, const ir_inst *phi, unsigned part, bool scalar, ir_inst *v) {
+    if (scalar)
+        s->value[phi->id].base = v;
+    else
+        simd_set_part(s, phi, part, v);
+}
+
+/* The values of the phis of a node; those of a header before the loop, when it is entered. */
+static void join_phis(simd *s, uint32_t k) {
+    foreach_phi (phi, s->node[k].block) {
+        bool scalar = simd_shape_of(s, phi) != SIMD_VARYING;
+        for (unsigned part = 0; part < (scalar ? 1 : ir_lanes(phi->type)); part++)
+            set_value(s, phi, part, scalar, join(s, k, phi, part, scalar));
+    }
+}
+
+/* Phis of a loop: the first arguments are what join_phis has found. */
+static void begin_phis(simd *s, const simd_node *n) {
+    foreach_phi (phi, n->block) {
+        bool scalar = simd_shape_of(s, phi) != SIMD_VARYING;
+        for (unsigned part = 0; part < (scalar ? 1 : ir_lanes(phi->type)); part++) {
+            ir_inst *init = scalar ? s->value[phi->id].base : s->value[phi->id].part[part];
+            ir_inst *copy = ir_append_arg(ir_build_phi(n->head, init->type), init);
+            add_hole(s, copy, 0);
+            set_value(s, phi, part, scalar, copy);
+        }
+    }
+}
+
+/* ----------------------------------------------------------------------------- the end of loops */
+
+/* The second argument of a phi of a loop, for which it has room. */
+static void close_phi(simd *s, ir_inst *phi, ir_inst *arg) {
+    ir_inst *same = ir_append_arg(phi, arg);
+    assert(same == phi && phi->nargs == 2);
+    add_hole(s, phi, 1);
+}
+
+static void close_phis(simd *s, uint32_t latch) {
+    foreach_phi (phi, s->node[latch].block) {
+        const simd_value *v = &s->value[phi->id];
+        bool scalar = simd_shape_of(s, phi) != SIMD_VARYING;
+        for (unsigned part = 0; part < (scalar ? 1 : ir_lanes(phi->type)); part++)
+            close_phi(s, scalar ? v->base : v->part[part], join(s, latch, phi, part, scalar));
+    }
+}
+
+static simd_node *header_of(const simd *s, uint32_t latch) {
+    return &s->node[s->node_of[s->node[latch].block->id]];
+}
+
+/* Lanes that have left the loop by an edge, in this iteration or before. */
+static void collect_edges(simd *s, uint32_t latch) {
+    ir_block *head = header_of(s, latch)->head;
+    for (uint32_t k = s->enter_of[s->node[latch].block->id]; k < latch; k++) {
+        simd_node *n = &s->node[k];
+        for (unsigned e = 0; e < n->nsucc; e++) {
+            if (n->succ[e] <= latch) continue;
+            ir_inst *before = ir_append_arg(ir_build_phi(head, simd_mask_type(s)), no_lanes(s));
+            ir_inst *left = merge_masks(s, before, &n->edge[e]);
+            close_phi(s, before, left);
+            n->edge[e] = (simd_lanes){left, left->block};
+        }
+    }
+}
+
+static bool is_used_after(const simd *s, const ir_inst *v, const ir_loop *loop) {
+    foreach_use (u, v)
+        if (!ir_in_loop(s->uniformity->loops, ir_use_block(u), loop) ||
+            !ir_in_loop(s->uniformity->loops, u->user->block, loop))
+            return true;
+    return false;
+}
+
+/* What a value was when its lane left the loop. */
+static void keep_last(simd *s, uint32_t latch, ir_inst *v) {
+    simd_node *header = header_of(s, latch);
+    unsigned parts = ir_lanes(v->type);
+    ir_inst **last = ir_new_array(s->scratch, ir_inst *, parts);
+    for (unsigned k = 0; k < parts; k++) {
+        ir_inst *now = simd_part(s, v, k, header->block);
+        ir_inst *none = ir_undef(s->f, now->type);
+        ir_inst *before = ir_append_arg(ir_build_phi(header->head, now->type), none);
+        last[k] = choose(s, header->mask, now, before);
+        close_phi(s, before, last[k]);
+    }
+    s->value[v->id].last = last;
+}
+
+static void leave_loop(simd *s, uint32_t latch) {
+    const ir_loop *loop = s->node[latch].loop;
+    collect_edges(s, latch);
+    for (uint32_t k = s->enter_of[loop->header->id]; k < latch; k++)
+        if (s->node[k].kind == SIMD_BLOCK)
+            foreach_inst (i, s->node[k].block)
+                if (i->type != IR_VOID && is_used_after(s, i, loop)) keep_last(s, latch, i);
+}
+
+/* ---------------------------------------------------------------------------------------- nodes */
+
+static bool is_header(const simd_node *n, uint32_t k) {
+    return k && n->kind == SIMD_BLOCK && n->block == n->loop->header;
+}
+
+static ir_inst *join_edges(simd *s, uint32_t k) {
+    simd_node *n = &s->node[k];
+    incoming_list list;
+    find_incoming(s, k, &list);
+    ir_inst **arg = ir_new_array(s->scratch, ir_inst *, list.n);
+    bool all = true;
+    for (uint32_t e = 0; e < list.n; e++) {
+        const simd_lanes *edge = &s->node[list.edge[e].from].edge[list.edge[e].n];
+        all &= !edge->lanes;
+        arg[e] = or_all(s, edge->lanes);
+    }
+    if (!n->deferred) return all ? NULL : join_kept(n, &list, arg);
+    ir_inst *mask = no_lanes(s);
+    for (uint32_t e = 0; e < list.n; e++)
+        mask = merge_masks(s, mask, &s->node[list.edge[e].from].edge[list.edge[e].n]);
+    return mask;
+}
+
+/* The mask of the header of a loop that lanes leave one by one. */
+static void begin_mask(simd *s, simd_node *n) {
+    ir_inst *enter = or_all(s, s->node[s->enter_of[n->block->id]].mask);
+    n->mask = ir_append_arg(ir_build_phi(n->head, enter->type), enter);
+}
+
+static void find_mask(simd *s, uint32_t k) {
+    simd_node *n = &s->node[k];
+    if (!k) return;
+    if (n->mask_of != k)
+        n->mask = s->node[n->mask_of].mask;
+    else if (is_header(n, k))
+        begin_mask(s, n);
+    else
+        n->mask = join_edges(s, k);
+}
+
+/* Skips the node if no lane is active. */
+static void build_guard(simd *s, simd_node *n) {
+    ir_block *body = ir_block_new(s->f, NULL);
+    body->mark = n->head->mark;
+    ir_build_br(&s->b, ir_build1(&s->b, IR_OP_any, IR_I1, n->mask), body, s->node[n->skip].head);
+    n->tail = body;
+    ir_at_end(&s->b, body);
+}
+
+void simd_enter_node(simd *s, uint32_t k) {
+    simd_node *n = &s->node[k];
+    ir_at_end(&s->b, n->head);
+    find_mask(s, k);
+    if (is_header(n, k))
+        begin_phis(s, n);
+    else if (n->kind == SIMD_LATCH)
+        close_phis(s, k);
+    else if (k)
+        join_phis(s, k);
+    if (n->kind == SIMD_LATCH && simd_diverges(s, n->loop)) leave_loop(s, k);
+    if (n->skip != SIMD_NONE) build_guard(s, n);
+}
+
+static void find_edges(simd *s, simd_node *n) {
+    n->edge[0] = n->edge[1] = (simd_lanes){n->mask, n->tail};
+    if (n->nsucc < 2) return;
+    ir_inst *test = simd_part(s, ir_arg(n->block->last, 0), 0, n->block);
+    for (unsigned e = 0; e < 2; e++) {
+        bool own = n->folded || s->node[n->succ[e]].deferred;
+        if (own) n->edge[e].lanes = simd_and(s, n->mask, e ? not(s, test) : test);
+    }
+}
+
+static void end_latch(simd *s, simd_node *n) {
+    simd_node *header = &s->node[s->node_of[n->block->id]];
+    if (!simd_diverges(s, n->loop)) {
+        ir_build_jmp(&s->b, header->head);
+        return;
+    }
+    close_phi(s, header->mask, n->mask);
+    ir_build_br(&s->b, ir_build1(&s->b, IR_OP_any, IR_I1, n->mask), header->head,
+                s->node[n->next[0]].head);
+}
+
+void simd_leave_node(simd *s, uint32_t k) {
+    simd_node *n = &s->node[k];
+    find_edges(s, n);
+    if (n->kind == SIMD_LATCH)
+        end_latch(s, n);
+    else if (n->nnext == 2)
+        ir_build_br(&s->b, simd_base(s, ir_arg(n->block->last, 0)), s->node[n->next[0]].head,
+                    s->node[n->next[1]].head);
+    else
+        ir_build_jmp(&s->b, s->node[n->next[0]].head);
+}

@@ -1,0 +1,171 @@
+/* simd.h — what the files of vectorization share.
+ *
+ * A loop over work-items is copied into a loop whose iteration runs W of them, one in each lane:
+ *
+ *   vectorize.c    the pass: which loops, how many lanes; the loops before and after
+ *   flow.c         the order of blocks, and the graph of the vector loop (partial linearization)
+ *   shape.c        how values differ between lanes: not at all, by a constant stride, or anyhow
+ *   legal.c        what cannot be vectorized
+ *   masks.c        which lanes are active in a block; phis that become selects
+ *   widen.c        instructions for all lanes
+ *   access.c       loads and stores
+ *   repair.c       uses that lost the dominance of their definition
+ */
+#ifndef SPVFUSE_PASSES_SIMD_H
+#define SPVFUSE_PASSES_SIMD_H
+
+#include "ir/change.h"
+#include "passes/analysis/analysis.h"
+
+enum { SIMD_MAX_NODES = 512, SIMD_NONE = 0xffff };
+
+/* A scalar loop over items.  It is entered by one edge, and left by one, from its latch. */
+typedef struct {
+    const ir_loop *loop;
+    ir_inst *counter, *end; /* the loop goes on while counter + 1 < end */
+    ir_block *latch, *exit;
+    uint32_t entry; /* the predecessor of the header that is outside */
+} simd_loop;
+
+/* ------------------------------------------------------------------------------- graph (flow.c)
+ *
+ * Nodes are blocks of the loop, and two more for each loop inside of it: ENTER, to which edges into
+ * the loop lead, and LATCH, to which back edges lead.  They are numbered in an order in which every
+ * edge but that from LATCH to the header leads forward, the nodes of a loop are contiguous, and so
+ * are, within a loop, those that a block dominates.
+ *
+ * The new graph has the same nodes.  A node whose branch diverges leads to the first of its targets
+ * in the order, and the others are deferred: they are entered later, by way of what comes first. */
+
+typedef enum { SIMD_BLOCK, SIMD_ENTER, SIMD_LATCH } simd_kind;
+
+/* A mask that holds if a block has been executed; lanes NULL: all. */
+typedef struct {
+    ir_inst *lanes;
+    ir_block *at;
+} simd_lanes;
+
+typedef struct {
+    simd_kind kind;
+    ir_block *block;         /* ENTER, LATCH: the header of the loop */
+    const ir_loop *loop;     /* the innermost one that the node is in; ENTER: the loop around */
+    uint16_t nsucc, succ[2]; /* targets of the scalar code, as nodes */
+    uint16_t nnext, next[2]; /* successors in the new graph */
+    uint16_t idom, postdom;  /* without back edges; SIMD_NONE: none */
+    uint16_t skip;           /* where to go if no lane is active; SIMD_NONE: some lane is */
+    bool folded;             /* the branch diverges, or its targets are deferred */
+    bool deferred;           /* some edges do not lead here directly */
+    bool costly;             /* not to be executed for nothing */
+    uint16_t mask_of;        /* a node with the same mask, or itself */
+    /* The copy. */
+    ir_block *head, *tail; /* first and last block */
+    ir_inst *mask;         /* of active lanes; NULL: all are */
+    simd_lanes edge[2];    /* lanes that take an edge of the scalar code */
+} simd_node;
+
+typedef struct {
+    ir_func *f;
+    pass_ctx *cx;
+    ir_arena *scratch;
+    const pass_uniformity *uniformity;
+    simd_loop scalar;
+    unsigned lanes; /* W */
+
+    simd_node *node; /* n, the header of the loop first, its latch last */
+    uint32_t n;
+    uint16_t *node_of;             /* by block id, SIMD_NONE outside of the loop */
+    uint16_t *enter_of, *latch_of; /* by block id of a header */
+
+    struct simd_value *value; /* by value id */
+    uint32_t nvalues;
+    ir_builder b;
+    ir_block *preheader;            /* of the vector loop */
+    ir_vec(ir_inst *) phis;         /* scalar phis whose copies get their arguments at the end */
+    ir_vec(struct simd_hole) holes; /* operands to be checked by repair.c */
+    const char *refusal;
+    const ir_inst *refused; /* the instruction that it is about, or NULL */
+} simd;
+
+/* Is the exit of the loop taken by items in different iterations? */
+static inline bool simd_diverges(const simd *s, const ir_loop *loop) {
+    return loop != s->scalar.loop && s->uniformity->divergent_exits[loop->header->id];
+}
+static inline bool simd_is_inside(const simd *s, const ir_inst *v) {
+    return v->block && s->node_of[v->block->id] != SIMD_NONE;
+}
+/* Refuses the loop; false. */
+bool simd_refuse(simd *s, const ir_inst *at, const char *why);
+
+/* Makes the nodes and the new graph.  False: refused. */
+bool simd_find_graph(simd *s);
+
+/* ----------------------------------------------------------------------------- values (shape.c) */
+
+typedef enum {
+    SIMD_UNSEEN,
+    SIMD_UNIFORM, /* the same in all lanes */
+    SIMD_STRIDED, /* lane k is lane 0 plus k times a constant, modulo the width */
+    SIMD_VARYING
+} simd_shape;
+
+/* A value of the scalar loop, and what it is in the vector loop. */
+typedef struct simd_value {
+    simd_shape shape;
+    int64_t stride;
+    /* The copy: the scalar that all lanes have, or that lane 0 has; of a varying pointer, what its
+     * lanes are offsets from. */
+    ir_inst *base;
+    ir_inst *offset; /* of a varying pointer: bytes of each lane, i64 */
+    ir_inst **part;  /* W lanes of each component, when they are asked for */
+    ir_inst **last;  /* its components after a loop that lanes leave one by one */
+} simd_value;
+
+void simd_find_shapes(simd *s);
+simd_shape simd_shape_of(const simd *s, const ir_inst *v);
+/* The shape that v has at a block; it varies after loops that lanes leave one by one. */
+simd_shape simd_shape_at(const simd *s, const ir_inst *v, const ir_block *at);
+/* The loop that lanes leave one by one, the outermost that has v but not the block; NULL: none. */
+const ir_loop *simd_left_loop(const simd *s, const ir_inst *v, const ir_block *at);
+
+/* Can all instructions be vectorized?  False: refused. (legal.c) */
+bool simd_is_legal(simd *s);
+
+/* ----------------------------------------------------------------------------- copies (widen.c) */
+
+/* The scalar that a uniform value is, or lane 0 of a strided one. */
+ir_inst *simd_base(simd *s, ir_inst *v);
+/* W lanes of component k of v, as they are used in `at`. */
+ir_inst *simd_part(simd *s, ir_inst *v, unsigned k, const ir_block *at);
+void simd_set_part(simd *s, const ir_inst *v, unsigned k, ir_inst *part);
+ir_inst *simd_splat(simd *s, ir_inst *scalar);
+/* base + k * stride in lane k. */
+ir_inst *simd_ramp(simd *s, ir_inst *base, int64_t stride);
+/* Builds the copy of i at the end of the current block. */
+void simd_widen(simd *s, ir_inst *i, const simd_node *n);
+void simd_load(simd *s, ir_inst *i, const simd_node *n);
+void simd_store(simd *s, ir_inst *i, const simd_node *n);
+
+/* ------------------------------------------------------------------------------ masks (masks.c) */
+
+static inline ir_type simd_mask_type(const simd *s) { return ir_vector(IR_I1, s->lanes); }
+ir_inst *simd_and(simd *s, ir_inst *mask, ir_inst *test); /* mask NULL: all */
+/* Builds the mask of node k, at its head, and its phis. */
+void simd_enter_node(simd *s, uint32_t k);
+/* Builds the branch that ends node k. */
+void simd_leave_node(simd *s, uint32_t k);
+/* Gives phis their arguments. */
+void simd_fill_phis(simd *s);
+
+/* ------------------------------------------------------------------------------------- repair.c */
+
+/* Operand `arg` of `user`, which has its value only after block `at`.  On paths that do not pass
+ * it, it is false if it is a mask, and otherwise any value. */
+typedef struct simd_hole {
+    ir_inst *user;
+    unsigned arg;
+    bool is_mask; /* of lanes that take an edge */
+    ir_block *at;
+} simd_hole;
+void simd_repair(simd *s);
+
+#endif

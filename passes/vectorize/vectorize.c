@@ -1,0 +1,217 @@
+/* vectorize.c — loops over work-items whose iterations run several items at once.
+ *
+ *   entry -> setup -> vector loop -> rest -> after the loop
+ *               \\                     \\
+ *                +-> scalar loop <----+
+ *
+ * The scalar loop stays for the items that are left, and for those of a loop that is too short.
+ */
+#include "passes/vectorize/simd.h"
+
+enum { BITS_WEIGHED = 65, SMALL = 40 };
+
+/* ---------------------------------------------------------------------------------- recognition */
+
+static bool is_bound(const simd *s, const ir_inst *end) {
+    const ir_loops *loops = s->uniformity->loops;
+    return !end->block || !ir_in_loop(loops, end->block, s->scalar.loop);
+}
+
+/* The counter of a loop goes up by one, from the one edge into the loop, and is compared with what
+ * does not change in it. */
+static bool find_counter(simd *s) {
+    simd_loop *l = &s->scalar;
+    ir_block *h = l->loop->header;
+    pass_counter c;
+    foreach_phi (phi, h) {
+        if (!pass_find_counter(s->uniformity->loops, phi, &c) || c.step != 1) continue;
+        const ir_inst *test = c.latch->last->op == IR_OP_br ? ir_arg(c.latch->last, 0) : NULL;
+        if (!test || test->op != IR_OP_ult || ir_arg(test, 0) != c.next) continue;
+        if (!is_bound(s, ir_arg(test, 1)) || c.latch->succ[0] != h) continue;
+        *l = (simd_loop){.loop = l->loop,
+                         .counter = phi,
+                         .end = ir_arg(test, 1),
+                         .latch = c.latch,
+                         .exit = c.latch->succ[1],
+                         .entry = h->pred[0] == c.latch};
+        return true;
+    }
+    return simd_refuse(s, NULL, "it has no counter of items");
+}
+
+static bool find_loop(simd *s) {
+    if (!find_counter(s)) return false;
+    const ir_loops *loops = s->uniformity->loops;
+    for (uint32_t k = 0; k < s->scalar.loop->nblocks; k++) {
+        const ir_block *b = s->scalar.loop->block[k];
+        for (uint32_t n = 0; n < b->nsucc; n++)
+            if (b != s->scalar.latch && !ir_in_loop(loops, b->succ[n], s->scalar.loop))
+                return simd_refuse(s, b->last, "items leave it in its middle");
+    }
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------- width */
+
+/* The number of lanes: registers full of the elements that most operations of the innermost loops
+ * have. */
+static unsigned choose_lanes(const simd *s) {
+    uint64_t weight[BITS_WEIGHED] = {0};
+    unsigned size = 0, common = 32;
+    for (uint32_t k = 0; k < s->n; k++) {
+        if (s->node[k].kind != SIMD_BLOCK) continue;
+        unsigned depth = s->node[k].loop->depth - s->scalar.loop->depth;
+        foreach_inst (i, s->node[k].block) {
+            ir_type t = i->op == IR_OP_store ? ir_arg(i, 0)->type : i->type;
+            size++;
+            if (t == IR_VOID || ir_is_ptr(t) || ir_is_bool(t) ||
+                simd_shape_of(s, i) != SIMD_VARYING)
+                continue;
+            weight[ir_bits(NULL, t)] += UINT64_C(1) << (depth < 8 ? 3 * depth : 24);
+        }
+    }
+    for (unsigned bits = 8; bits <= 64; bits *= 2)
+        if (weight[bits] > weight[common]) common = bits;
+    unsigned bytes = s->cx->target ? s->cx->target->vector_bytes : 16;
+    unsigned lanes = bytes * 8 / common;
+    if (size < SMALL) lanes *= 2;
+    return lanes < 64 ? lanes : 64;
+}
+
+/* The number of items that the loop is known to have, or 0. */
+static uint64_t known_items(const simd *s) {
+    const ir_inst *start = ir_arg(s->scalar.counter, s->scalar.entry), *end = s->scalar.end;
+    if (!ir_is_const(start) || !ir_is_const(end)) return 0;
+    return end->imm.bits - start->imm.bits;
+}
+
+static bool find_lanes(simd *s) {
+    uint64_t items = known_items(s);
+    s->lanes = s->cx->lanes ? s->cx->lanes : choose_lanes(s);
+    while (!s->cx->lanes && items && items < s->lanes) s->lanes /= 2;
+    if (items && items < s->lanes) s->lanes = 1;
+    return s->lanes > 1 || simd_refuse(s, NULL, "it has too few items");
+}
+
+/* ------------------------------------------------------------------------------ the vector loop */
+
+static ir_inst *number(const simd *s, uint64_t n) {
+    return ir_const(s->f, s->scalar.counter->type, n);
+}
+
+typedef struct {
+    ir_block *rest;
+    ir_inst *start, *end; /* of the vector loop */
+    ir_inst *counter;
+} frame;
+
+/* The items of the vector loop, and a branch around it if there may be none. */
+static void build_setup(simd *s, frame *fr) {
+    const simd_loop *l = &s->scalar;
+    ir_block *h = l->loop->header, *from = h->pred[l->entry];
+    ir_type t = l->counter->type;
+    unsigned edge = from->succ[0] == h ? 0 : 1;
+    ir_block *skip = ir_split_edge(from, edge), *setup = ir_block_new(s->f, NULL);
+    s->preheader = ir_block_new(s->f, NULL);
+    fr->rest = ir_block_new(s->f, NULL);
+    setup->mark = skip->mark = s->preheader->mark = fr->rest->mark = SIMD_NONE;
+    ir_redirect_edge(from, edge, setup);
+    fr->start = ir_arg(l->counter, l->entry);
+    ir_at_end(&s->b, setup);
+    ir_inst *n = ir_build2(&s->b, IR_OP_sub, t, l->end, fr->start);
+    ir_inst *full = ir_build2(&s->b, IR_OP_and, t, n, number(s, ~(uint64_t)(s->lanes - 1)));
+    fr->end = ir_build2(&s->b, IR_OP_add, t, fr->start, full);
+    ir_inst *any = ir_build2(&s->b, IR_OP_ne, IR_I1, full, number(s, 0));
+    ir_build_br(&s->b, any, s->preheader, skip);
+}
+
+static void build_nodes(simd *s, frame *fr) {
+    for (uint32_t k = 0; k < s->n; k++) {
+        simd_node *n = &s->node[k];
+        n->head = n->tail = ir_block_new(s->f, NULL);
+        n->head->mark = k;
+    }
+    s->node[0].head->loop_hint |= IR_LOOP_ITEMS;
+    ir_at_end(&s->b, s->preheader);
+    ir_build_jmp(&s->b, s->node[0].head);
+    fr->counter = ir_append_arg(ir_build_phi(s->node[0].head, s->scalar.counter->type), fr->start);
+    s->value[s->scalar.counter->id].base = fr->counter;
+    for (uint32_t k = 0; k < s->n; k++) {
+        simd_enter_node(s, k);
+        const simd_node *n = &s->node[k];
+        if (n->kind == SIMD_BLOCK)
+            foreach_inst (i, n->block)
+                if (i->op != IR_OP_phi && !ir_is_terminator(i)) simd_widen(s, i, n);
+        if (k + 1 < s->n) simd_leave_node(s, k);
+    }
+}
+
+/* The end of an iteration, and what comes after the loop. */
+static void build_end(simd *s, frame *fr) {
+    const simd_loop *l = &s->scalar;
+    ir_type t = l->counter->type;
+    ir_inst *next = ir_build_raw(&s->b, IR_OP_add, t, IR_NSW | IR_NUW, (ir_imm){0}, 2,
+                                 (ir_inst *[]){fr->counter, number(s, s->lanes)});
+    ir_build_br(&s->b, ir_build2(&s->b, IR_OP_ult, IR_I1, next, fr->end), s->node[0].head,
+                fr->rest);
+    ir_append_arg(fr->counter, next);
+    ir_at_end(&s->b, fr->rest);
+    uint32_t latch = ir_pred_index(l->exit, l->latch);
+    ir_build_br(&s->b, ir_build2(&s->b, IR_OP_ult, IR_I1, fr->end, l->end), l->loop->header,
+                l->exit);
+    ir_append_arg(l->counter, fr->end);
+    foreach_phi (phi, l->exit) ir_append_arg(phi, ir_arg(phi, latch));
+}
+
+static void build(simd *s) {
+    frame fr;
+    s->nvalues = s->f->next_id;
+    foreach_block (b, s->f) b->mark = SIMD_NONE;
+    ir_builder_init(&s->b, s->f);
+    build_setup(s, &fr);
+    build_nodes(s, &fr);
+    build_end(s, &fr);
+    simd_repair(s);
+}
+
+/* ------------------------------------------------------------------------------------- the pass */
+
+static bool vectorize_loop(ir_func *f, const ir_loop *loop, const pass_uniformity *u,
+                           pass_ctx *cx) {
+    simd s = {.f = f, .cx = cx, .scratch = cx->scratch, .uniformity = u, .scalar.loop = loop};
+    s.value = ir_new_array(cx->scratch, simd_value, f->next_id);
+    bool ok = find_loop(&s) && simd_find_graph(&s);
+    if (ok) simd_find_shapes(&s);
+    ok = ok && simd_is_legal(&s) && find_lanes(&s);
+    if (!ok) return false;
+    build(&s);
+    ir_count(f->module->cx, vectorize_loops, 1);
+    return true;
+}
+
+/* Does:  copies loops with the hint `items` into loops that run W items in an iteration, as lanes
+ *        of vectors; the scalar loop does the rest.
+ * Needs: code of a work-group, with the loops that `regions` makes.
+ * Leaves: vectors of any width, and masked accesses, for `legalize_vectors`; splats in front of
+ *        the loop; masks that nothing asks for.
+ * Gives up: on loops with values that go from one item to the next; on private memory, atomics,
+ *        calls and functions with branches; on switches. */
+bool pass_vectorize(ir_func *f, pass_ctx *cx) {
+    bool changed = false;
+    uint32_t nblocks = f->next_block;
+    bool *done = ir_new_array(cx->scratch, bool, nblocks);
+    if (f->level != L_GROUP || cx->lanes == 1) return false;
+    for (;;) {
+        pass_uniformity u;
+        const ir_loop *loop = NULL;
+        const ir_loops *loops = ir_loop_tree(f);
+        foreach_block (b, f)
+            if (b->id < nblocks && !done[b->id] && b->loop_hint & IR_LOOP_ITEMS &&
+                loops->of[b->id] && loops->of[b->id]->header == b)
+                loop = loops->of[b->id];
+        if (!loop) return changed;
+        done[loop->header->id] = true;
+        pass_find_uniform_items(f, cx->scratch, &u);
+        changed |= vectorize_loop(f, loop, &u, cx);
+    }
+}
