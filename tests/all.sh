@@ -91,6 +91,9 @@ done
 [ -z "$first" ] || suite corpus-icd env OCL_ICD_VENDORS="$PWD/$release/spvfuse.icd" \
     "$release/tests/corpus_run" tests/corpus "$release/corpus" --stage oracle --oracle opencl
 
+[ -z "$first" ] || suite bench-simd "$release/tests/bench/simd/simd" --short "$release"
+[ -z "$first" ] || suite bench-simd-16 "$release/tests/bench/simd/simd" --short -o simd=16 "$release"
+
 for lanes in 4 16; do
     [ -z "$first" ] || suite "corpus-simd-$lanes" "$release/tests/corpus_run" tests/corpus \
         "$release/corpus" --stage oracle --oracle "cpu:$first,simd=$lanes" \

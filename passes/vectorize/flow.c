@@ -313,6 +313,7 @@ static void linearize(linearizer *l, uint32_t k) {
         for (unsigned e = 0; e < 2; e++) {
             n->next[n->nnext++] = n->succ[e];
             add_all(&l->waiting[n->succ[e]], &targets);
+            remove_from(&l->waiting[n->succ[e]], n->succ[e]);
         }
         return;
     }
