@@ -130,12 +130,28 @@ static outcome run_steps(fusion *q) {
     return ir_verify_func(r->kernel) ? FUSED : BROKEN;
 }
 
+/* A refused or wrong request counts as nothing; guards and barriers are counted where they are
+ * built. */
+static void count_result(const pass_fuse_input *in, const pass_fuse_result *r) {
+    ir_count(in->cx, fusion_kernels, 1);
+    ir_count(in->cx, fusion_members, in->request->nmembers);
+    for (uint32_t a = 0; a < r->nargs; a++) {
+        const pass_fuse_arg *arg = &r->args[a];
+        bool promoted = arg->state == PASS_ARG_PROMOTED;
+        ir_count(in->cx, fusion_merged, arg->nparams - 1);
+        ir_count(in->cx, fusion_constants, arg->state == PASS_ARG_FOLDED);
+        ir_count(in->cx, fusion_private, promoted && arg->memory == IR_PRIVATE);
+        ir_count(in->cx, fusion_local, promoted && arg->memory == IR_LOCAL);
+    }
+}
+
 static void fuse(void *user) {
     fusion *q = user;
     const pass_fuse_request *r = q->in.request;
     q->members = ir_dup(q->in.scratch, r->members, r->nmembers * sizeof *r->members);
     q->in.members = q->members;
     q->outcome = run_steps(q);
+    if (q->outcome == FUSED) count_result(&q->in, q->result);
 }
 
 bool pass_fuse(ir_ctx *cx, const pass_fuse_request *request, ir_arena *out,

@@ -192,6 +192,7 @@ static ir_block *build_ids(kernel_builder *q, uint32_t m, pass_remap *remap) {
     ir_builder_init(&b, q->result->kernel);
     ir_at_end(&b, ids);
     pass_remap_begin(remap, &b);
+    ir_count(q->in->cx, fusion_remaps, computed);
     if (computed)
         pass_decide(q->in, q->result, "fuse.remap",
                     ir_sprintf(q->in->out, "ids of @%s are computed from the linear id: %s in %s",
@@ -210,6 +211,7 @@ static void build_entrance(kernel_builder *q, uint32_t m, const pass_remap *rema
     }
     bool groups = !remap->computed && pass_has_whole_groups(remap->own, remap->fused);
     ir_build_br(b, guard, to[0], to[1]);
+    ir_count(q->in->cx, fusion_guards, 1);
     pass_decide(q->in, q->result, "fuse.guard",
                 ir_sprintf(q->in->out, "@%s runs on the items of %s only%s", name_of(q, m),
                            pass_range_text(q->in->out, remap->own),
@@ -288,6 +290,10 @@ static void add_barrier(kernel_builder *q, uint32_t m, ir_builder *b) {
         d.text = ir_sprintf(q->in->out, "no barrier between @%s and @%s%s", before, after,
                             asked ? ", as asked" : " is needed");
     }
+    ir_count(q->in->cx, fusion_splits, split);
+    ir_count(q->in->cx, fusion_phases, phase);
+    ir_count(q->in->cx, fusion_barriers, gap->wait == PASS_WAIT_GROUP);
+    ir_count(q->in->cx, fusion_adjacent, !gap->wait && !split);
     *ir_push(q->in->out, &q->result->decisions) = d;
 }
 

@@ -141,6 +141,7 @@ static const char *cut(pass_phasing *p) {
     if (refusal) return refusal;
     link_phases(p);
     p->out->n = p->phases.n;
+    ir_count(f->module->cx, phases_made, p->phases.n);
     return NULL;
 }
 

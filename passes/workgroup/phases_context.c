@@ -293,6 +293,7 @@ static bool has_opaque(const keeper *k) {
 
 static void store_values(keeper *k) {
     addresser *end = ir_new_array(k->p->scratch, addresser, k->p->phases.n);
+    ir_count(k->p->kernel->module->cx, phases_kept, k->values.n);
     for (uint32_t n = 0; n < k->values.n; n++) {
         ir_inst *v = k->values.data[n];
         uint32_t phase = phase_of(k, v->block) - 1;

@@ -213,7 +213,10 @@ static bool take_guard(bounder *c, ir_block *b) {
     ir_builder_init(&at, c->g->f);
     ir_before(&at, b->last);
     for (unsigned k = 0; k < n; k++) {
-        if (becomes_bound(c, list[k], holds)) continue;
+        if (becomes_bound(c, list[k], holds)) {
+            ir_count(c->g->f->module->cx, regions_bounds, 1);
+            continue;
+        }
         ir_op joint = holds ? IR_OP_and : IR_OP_or;
         rest = rest ? ir_build2(&at, joint, IR_I1, rest, list[k]) : list[k];
     }

@@ -120,6 +120,7 @@ static void join(const coalescer *s, const ir_inst *phi, const ir_inst *arg) {
         if (!is_in_order(s, &both, &both.defined.data[k])) return;
     s->context->same[b] = a;
     s->context->slot[a] = both;
+    ir_count(s->g->f->module->cx, regions_coalesced, 1);
 }
 
 void pass_coalesce_slots(const pass_group_builder *g, const pass_region_graph *graph,

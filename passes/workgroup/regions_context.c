@@ -386,6 +386,7 @@ static void count(const keeper *k) {
     for (uint32_t n = 0; n < k->values.n; n++) {
         keeping how = keeping_of(k, k->values.data[n]);
         ir_count(cx, regions_kept, how == PER_ITEM);
+        ir_count(cx, regions_uniform, how == UNIFORM);
         ir_count(cx, regions_repeated, how == REPEATED);
     }
 }

@@ -190,6 +190,7 @@ static item_loop begin_loop(looper *l, pass_item_loops *all, unsigned d, ir_bloc
 /* Builds the entry and the latch of the loop, which is left to `out`.  Gives the latch. */
 static ir_block *end_loop(looper *l, const item_loop *loop, ir_inst **id, ir_block *out) {
     ir_block *latch = ir_block_new(l->g->f, NULL);
+    ir_count(l->g->f->module->cx, regions_loops, 1);
     ir_at_end(&l->b, loop->before);
     if (loop->may_be_empty)
         ir_build_br(&l->b, ir_build2(&l->b, IR_OP_ult, IR_I1, loop->start, loop->end), loop->header,
@@ -242,6 +243,7 @@ static void build_loops(looper *l, const pass_region *r, pass_item_loops *all) {
 }
 
 static void build_once(looper *l, const pass_region *r) {
+    ir_count(l->g->f->module->cx, regions_once, 1);
     ir_at_end(&l->b, r->preheader);
     ir_build_jmp(&l->b, r->head);
     link_exits(l, r, l->after);

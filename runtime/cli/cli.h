@@ -57,7 +57,7 @@ uint64_t cli_number(const char *name);
 /* ---------------------------------------------------------------- passes and stages (inspect.c) */
 
 /* clang-format off */
-/* The pass switches that opt, compile, fuse and run share. */
+/* The pass switches that opt, compile and run share. */
 #define CLI_PASS_OPTIONS                                                                           \
     {"-p", "P1,P2,…", "passes to run (default: the standard pipeline)"},                           \
         {"-verify-each", NULL, "check the IR after every pass"},                                   \

@@ -41,6 +41,7 @@ static const cli_option fuse_options[] = {
     {"-o", "FILE", "output (default: standard output)"},
     {"--explain", NULL, "what was fused and why, on standard error"},
     {"--strict", NULL, "a later group that is refused is an error, too"},
+    {"-stats", NULL, "count what passes and fusion do"},
     {NULL, NULL, NULL}};
 const cli_command cli_fuse = {.name = "fuse",
                               .arguments = "PLAN",

@@ -87,14 +87,149 @@ entry:
 }
 IR
 
-# counts WHAT EXPECTED COMMAND…: the table has exactly these names and numbers.
+# A guard that becomes a bound, then a loop with a barrier: %t and %k cross it, the sum %s of each
+# work-item and the counter %k of all.
+cat >rounds.ir <<'IR'
+target 64
+kernel @guard(%p: ptr.global of i32, %n: i64) {
+entry:
+  %i: i64 = global_id 0
+  %in: i1 = ult %i, %n
+  br %in, then, done
+then:
+  %o: i64 = shl %i, 2
+  %a: ptr.global = ptradd %p, %o
+  store i32 1, %a align 4
+  jmp done
+done:
+  ret
+}
+kernel @rounds(%p: ptr.global of i32, %n: i32) {
+entry:
+  %l: i64 = local_id 0
+  %o: i64 = shl %l, 2
+  %a: ptr.global = ptradd %p, %o
+  jmp head
+head:
+  %k: i32 = phi [entry: 0, head: %next]
+  %s: i32 = phi [entry: 0, head: %t]
+  %x: i32 = load %a align 4
+  %t: i32 = add %s, %x
+  barrier workgroup workgroup seq_cst local
+  store %t, %a align 4
+  %next: i32 = add %k, 1
+  %more: i1 = ult %next, %n
+  br %more, head, done
+done:
+  ret
+}
+IR
+
+# A barrier of all work-groups, over which %x is kept.
+cat >phases.ir <<'IR'
+target 64
+kernel @phases(%p: ptr.global of i32) {
+entry:
+  %i: i64 = global_id 0
+  %o: i64 = shl %i, 2
+  %a: ptr.global = ptradd %p, %o
+  %x: i32 = load %a align 4
+  barrier device device seq_cst global
+  %b: ptr.global = ptradd %a, 4
+  store %x, %b align 4
+  ret
+}
+IR
+
+# Kernels to fuse: @turn reads what other work-items of its group have written, @mix what other
+# groups have.
+cat >f.ir <<'IR'
+target 64
+kernel @add(%p: ptr.global of f32, %k: f32, %q: ptr.global of f32) {
+entry:
+  %i: i64 = global_id 0
+  %o: i64 = shl %i, 2
+  %from: ptr.global = ptradd %p, %o
+  %x: f32 = load %from align 4
+  %y: f32 = fadd %x, %k
+  %to: ptr.global = ptradd %q, %o
+  store %y, %to align 4
+  ret
+}
+kernel @turn(%p: ptr.global of f32, %q: ptr.global of f32) {
+entry:
+  %l: i64 = local_id 0
+  %g: i64 = group_id 0
+  %other: i64 = sub 7, %l
+  %first: i64 = shl %g, 3
+  %at: i64 = add %first, %other
+  %m: i64 = shl %at, 2
+  %from: ptr.global = ptradd %p, %m
+  %x: f32 = load %from align 4
+  %i: i64 = global_id 0
+  %o: i64 = shl %i, 2
+  %to: ptr.global = ptradd %q, %o
+  store %x, %to align 4
+  ret
+}
+kernel @mix(%p: ptr.global of f32, %q: ptr.global of f32) {
+entry:
+  %i: i64 = global_id 0
+  %other: i64 = xor %i, 15
+  %m: i64 = shl %other, 2
+  %from: ptr.global = ptradd %p, %m
+  %x: f32 = load %from align 4
+  %o: i64 = shl %i, 2
+  %to: ptr.global = ptradd %q, %o
+  store %x, %to align 4
+  ret
+}
+kernel @power(%p: ptr.global of f32, %q: ptr.global of f32) {
+entry:
+  %i: i64 = global_id 0
+  %o: i64 = shl %i, 2
+  %from: ptr.global = ptradd %p, %o
+  %x: f32 = load %from align 4
+  %e: f32 = exp %x
+  %y: f32 = pow %e, 1.5
+  %to: ptr.global = ptradd %q, %o
+  store %y, %to align 4
+  ret
+}
+IR
+
+# plan NAME OPTIONS LAUNCH…: NAME.plan with a group of launches.
+plan() {
+    name=$1 options=$2
+    shift 2
+    {
+        for buffer in x y z w; do echo "buffer $buffer f32[64] = 0.0"; done
+        echo "fuse $name $options {"
+        printf 'launch "f.ir":%s\n' "$@"
+        echo '}'
+    } >"$name.plan"
+}
+plan private '' 'add global 64 args x, 1.0, y internal' 'add global 64 args y internal, 2.0, z'
+plan local '' 'add global 64 local 8 args x, 1.0, y internal local' \
+    'turn global 64 local 8 args y internal local, z'
+plan smaller '' 'add global 64 args x, 1.0, y' 'add global 32 args y, 1.0, z' \
+    'add global 4 4 args x, 1.0, w'
+plan waits phases 'add global 64 local 8 args x, 1.0, y' 'mix global 64 local 8 args y, z'
+plan refused '' 'add global 64 local 8 args x, 1.0, y' 'mix global 64 local 8 args y, z'
+plan long '' 'power global 64 local 16 args x, y' 'power global 64 local 16 args y, z' \
+    'add global 64 local 16 args x, 1.0, w'
+
+# counts WHAT EXPECTED COMMAND…: the table has exactly these names and numbers; if the variable
+# `only` is not empty, among the names that begin with its words.
+only=
 counts() {
     what=$1
     printf '%s\n' "$2" | tr ';' '\n' | sed 's/^ *//; /^$/d' >want
     shift 2
     "$spvfuse" "$@" -stats >out 2>err
-    sed -nE 's/^([a-z]+\.[a-z]+) +([0-9]+)  .*/\1 \2/p' err >got
-    cat got >>seen
+    sed -nE 's/^([a-z]+\.[a-z]+) +([0-9]+)  .*/\1 \2/p' err >all
+    cat all >>seen
+    grep -E "^(${only:-.})" all >got
     if cmp -s want got; then passed; else failed "$what: $(tr '\n' ';' <got)"; fi
 }
 
@@ -111,20 +246,41 @@ notes 'mem2reg: 13 -> 10 instructions, vars.promoted 1$'
 counts 'equal values' 'gvn.merged 1' opt k.ir -p gvn
 counts 'loads of what was stored' 'memopt.loads 2' opt k.ir -p memopt
 counts 'a branch' 'sink.moved 1' opt branch.ir -p sink
-counts regions 'regions.kept 1; regions.made 2; regions.repeated 1' opt barrier.ir -p regions
+counts regions 'regions.kept 1; regions.loops 6; regions.made 2; regions.repeated 1' \
+    opt barrier.ir -p regions
+counts 'regions of two kernels' 'regions.bounds 1; regions.coalesced 1; regions.kept 2;
+    regions.loops 12; regions.made 6; regions.once 2; regions.repeated 1; regions.uniform 2;
+    vars.promoted 3' opt rounds.ir -p regions
+counts 'two phases' 'phases.kept 1; phases.made 2' opt phases.ir -p phases
+only=fusion
+counts 'a private buffer' 'fusion.adjacent 1; fusion.constants 2; fusion.kernels 1;
+    fusion.members 2; fusion.merged 1; fusion.private 1' fuse private.plan
+counts 'a local buffer' 'fusion.barriers 1; fusion.constants 1; fusion.kernels 1; fusion.local 1;
+    fusion.members 2; fusion.merged 1' fuse local.plan
+counts 'smaller ranges' 'fusion.adjacent 2; fusion.constants 3; fusion.guards 2; fusion.kernels 1;
+    fusion.members 3; fusion.merged 2; fusion.remaps 1' fuse smaller.plan
+counts 'a barrier of all groups' 'fusion.constants 1; fusion.kernels 1; fusion.members 2;
+    fusion.merged 1; fusion.phases 1' fuse waits.plan
+counts 'a refusal' '' fuse refused.plan
+counts 'long chains' 'fusion.adjacent 2; fusion.constants 1; fusion.kernels 1; fusion.members 3;
+    fusion.merged 2' fuse long.plan
+counts 'long chains, item by item' 'fusion.adjacent 1; fusion.constants 1; fusion.kernels 1;
+    fusion.members 3; fusion.merged 2; fusion.splits 1' run -d cpu long.plan
+only=
 counts 'the passes in order' 'gvn.merged 1; inline.calls 1; memopt.loads 1; simplify.removed 6;
     simplify.rules 5; vars.promoted 1' opt k.ir
 counts 'native code' 'assign.moves 7; assign.reloads 4; assign.slots 8; assign.spills 8;
-    gvn.merged 1; inline.calls 1; licm.hoisted 10; memopt.loads 1; regions.made 1; select.rules 54;
-    simplify.removed 15; simplify.rules 6; simplifycfg.changes 5; spill.folded 4;
+    gvn.merged 1; inline.calls 1; licm.hoisted 10; memopt.loads 1; regions.loops 3; regions.made 1;
+    select.rules 54; simplify.removed 15; simplify.rules 6; simplifycfg.changes 5; spill.folded 4;
     vars.promoted 1' compile k.ir -t x86_64:v3 -o k.o
 counts 'no registers' 'assign.reloads 123; assign.slots 72; assign.spills 80; gvn.merged 1;
-    inline.calls 1; licm.hoisted 10; memopt.loads 1; regions.made 1; select.rules 54; simplify.removed 15;
-    simplify.rules 6; simplifycfg.changes 5; vars.promoted 1' compile k.ir -t x86_64:v3 --regalloc stack -o k.o
+    inline.calls 1; licm.hoisted 10; memopt.loads 1; regions.loops 3; regions.made 1;
+    select.rules 54; simplify.removed 15; simplify.rules 6; simplifycfg.changes 5; vars.promoted 1' \
+    compile k.ir -t x86_64:v3 --regalloc stack -o k.o
 
 counts 'a loop' 'assign.moves 6; assign.reloads 6; assign.slots 9; assign.spills 9; licm.hoisted 6;
-    regions.made 1; schedule.hoisted 1; select.rules 53; simplify.removed 9; simplify.rules 1;
-    simplifycfg.changes 7; spill.folded 4' compile loop.ir -t x86_64:v3 -o k.o
+    regions.loops 3; regions.made 1; schedule.hoisted 1; select.rules 53; simplify.removed 9;
+    simplify.rules 1; simplifycfg.changes 7; spill.folded 4' compile loop.ir -t x86_64:v3 -o k.o
 
 # The table is sorted, and descriptions follow the numbers.
 what='the order of the table'
