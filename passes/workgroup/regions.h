@@ -16,6 +16,9 @@ typedef struct {
     unsigned dims;     /* 1 to 3: sizes beyond are 1; 0: the launch decides */
 } pass_group_shape;
 
+/* Can a kernel find out which of its items form a work-group?  (observes.c) */
+bool pass_observes_groups(const ir_func *kernel, ir_arena *scratch);
+
 /* What is known of launches on a range. */
 pass_group_shape pass_shape_of(const ir_range *r);
 

@@ -3,7 +3,7 @@
  *   cpu.c           the device: memory, opening and closing
  *   cpu_program.c   programs and their kernels
  *   cpu_launch.c    a launch: its range, its arguments, its run
- *   cpu_range.c     the local size of a launch that says none
+ *   cpu_range.c     the local size of a launch that says none; groups that no kernel observes
  *   cpu_print.c     printf of kernels
  *   cpu_watch.c     which work-group wrote some bytes
  *   cpu_features.c  which instructions this machine has
@@ -40,6 +40,10 @@ void rt_cpu_groups_of(uint64_t items, const spvf_range *range, uint64_t local[3]
 /* The local size of a launch that says none. */
 void rt_cpu_local_size(const ir_func *kernel, const spvf_range *range, uint64_t local[3],
                        ir_arena *scratch);
+/* The sizes of groups for a kernel that cannot observe them (pass_observes_groups): powers of two,
+ * so that few of them need code of their own, x first, and rows that can share what they load.
+ * There are at least four groups for each thread as long as these have 16 items. */
+void rt_cpu_own_groups(const spvf_range *range, unsigned threads, uint64_t local[3]);
 
 /* ---------------------------------------------------------------------------------- the machine */
 
@@ -70,6 +74,7 @@ void cpu_machine_close(cpu_machine *m);
 
 struct rt_function {
     const ir_func *ir;
+    bool observes_groups;
     const rt_program *program;
     rt_kernel code;
     rt_function *next;

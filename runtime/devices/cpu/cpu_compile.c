@@ -32,10 +32,19 @@ static void use_values(ir_func *f, const rt_values *v) {
             ir_replace_uses(f->param_val[n], ir_const(f, f->param_val[n]->type, v->value[n]));
 }
 
+/* A local size that a kernel requires but does not observe says nothing about launches: these have
+ * groups of our own. */
+static void forget_local_size(const compilation *c, ir_func *copy) {
+    if (!pass_observes_groups(c->kernel, c->arena))
+        memset(copy->attrs.local_size, 0, sizeof copy->attrs.local_size);
+}
+
 static void compile_kernel(void *user, ir_module *m) {
     const compilation *c = user;
     ir_importer im = {.m = m};
-    use_values(ir_importer_copy(&im, c->kernel, c->kernel->name), c->options->values);
+    ir_func *copy = ir_importer_copy(&im, c->kernel, c->kernel->name);
+    use_values(copy, c->options->values);
+    forget_local_size(c, copy);
     if (!rt_native_compile(m, c->kernel->name, c->options, c->arena, c->out))
         ir_throw(m->cx, IR_ERR_DEVICE);
     hide_own_constants(c, &im);

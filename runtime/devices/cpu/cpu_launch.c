@@ -72,6 +72,12 @@ static bool has_local_size(const spvf_range *r) {
     return r->local[0] || (r->dims > 1 && r->local[1]) || (r->dims > 2 && r->local[2]);
 }
 
+static void count_groups(launch *l) {
+    const ir_group_info *g = &l->info;
+    for (unsigned d = 0; d < 3; d++)
+        l->info.num_groups[d] = (g->global_size[d] + g->local_size[d] - 1) / g->local_size[d];
+}
+
 static void take_local_size(launch *l) {
     uint64_t *local = l->info.local_size, items = 1;
     const ir_kernel_attrs *attrs = &function_of(l)->attrs;
@@ -87,8 +93,8 @@ static void take_local_size(launch *l) {
         if (local[d] > MOST_ITEMS / items)
             refuse(l, "a work-group has more than %d work-items", MOST_ITEMS);
         items *= local[d];
-        l->info.num_groups[d] = (l->info.global_size[d] + local[d] - 1) / local[d];
     }
+    count_groups(l);
     if (attrs->subgroups && items != attrs->subgroups) /* a sub-group is one item */
         refuse(l, "it requires %u sub-groups, not %llu", attrs->subgroups,
                (unsigned long long)items);
@@ -255,9 +261,19 @@ static void launch_with_code(void *arg) {
     run(l);
 }
 
+/* Groups that the kernel cannot observe are what suits the machine; watches name groups. */
+static void take_own_groups(launch *l) {
+    const cpu_launch *what = l->what;
+    if (what->launch->function->observes_groups || what->watch) return;
+    rt_cpu_own_groups(what->launch->range, rt_pool_threads(what->machine->pool),
+                      l->info.local_size);
+    count_groups(l);
+}
+
 static void find_code(launch *l) {
     take_global_size(l);
     take_local_size(l);
+    take_own_groups(l);
     pass_group_shape shape = shape_of(l);
     rt_values values = values_of(l);
     cpu_find_code(l->what, &shape, &values, &l->use);

@@ -57,6 +57,7 @@ rt_function *cpu_find_function(rt_program *p, const char *name) {
                    ir->refusal ? ir->refusal : "");
     rt_function *f = ir_new(&p->arena, rt_function);
     f->ir = ir;
+    f->observes_groups = pass_observes_groups(ir, &p->arena);
     f->program = p;
     rt_kernel_init(&f->code);
     f->next = p->functions;

@@ -1,63 +1,21 @@
-/* cpu_range.c — the local size of a launch that says none.
+/* cpu_range.c — the local size of a launch that says none, and the groups that a launch has if its
+ * kernel cannot observe them.
  *
- * What the kernel requires, as a size or as a number of sub-groups, which have one item each: for
- * a number, a shape of that many items that divides the range, if there is one.  Otherwise some 256
- * items, fewer where that would leave less than 64 groups, and not below 16.  Dimension x takes as
- * many as it has, what it leaves goes to y, then to z.  A kernel that cannot tell how its items are
- * grouped may have smaller groups at the ends; any other gets a divisor of the global size.  The
- * number of threads plays no part: the same launch has the same groups everywhere.
+ * The local size is what the kernel requires, as a size or as a number of sub-groups, which have
+ * one item each: for a number, a shape of that many items that divides the range, if there is one.
+ * Otherwise some 256 items, fewer where that would leave less than 64 groups, and not below 16.
+ * Dimension x takes as many as it has, what it leaves goes to y, then to z.  A kernel that cannot
+ * observe its groups may have smaller groups at the ends; any other gets a divisor of the global
+ * size.  The number of threads plays no part: the same launch has the same groups everywhere.
+ *
+ * Groups that no kernel observes have more items, so that a launch has few loops to begin and to
+ * end, as long as there are several groups for each thread.
  */
 #include "runtime/devices/cpu/cpu.h"
 
 enum { MOST_ITEMS = 256, LEAST_ITEMS = 16, GROUPS = 64 };
-
-/* Whose result, or effect, depends on the group that the item is in. */
-static bool asks_for_group(const ir_inst *i) {
-    switch (i->op) {
-    case IR_OP_global_id:
-    case IR_OP_global_size:
-    case IR_OP_global_offset:
-    case IR_OP_global_linear_id:
-    case IR_OP_work_dim:
-    case IR_OP_call: return false;
-    default: return (ir_info(i)->flags & (F_WORKITEM | F_CONVERGENT)) != 0;
-    }
-}
-
-static bool is_local_address(const ir_inst *i) {
-    for (unsigned n = 0; n < i->nargs; n++) {
-        ir_type t = ir_arg(i, n)->type;
-        if (ir_is_ptr(t) && ir_space_of(t) == IR_LOCAL) return true;
-    }
-    return false;
-}
-
-typedef struct {
-    ir_arena *arena;
-    ir_vec(const ir_func *) pending;
-    ir_map seen;
-} walk;
-
-static void reach(walk *w, const ir_func *f) {
-    uint64_t key = (uint64_t)(uintptr_t)f;
-    if (ir_map_get(&w->seen, key)) return;
-    ir_map_set(w->arena, &w->seen, key, (void *)(uintptr_t)f);
-    *ir_push(w->arena, &w->pending) = f;
-}
-
-static bool can_tell_groups(const ir_func *kernel, ir_arena *scratch) {
-    walk w = {.arena = scratch};
-    reach(&w, kernel);
-    while (w.pending.n) {
-        const ir_func *f = w.pending.data[--w.pending.n];
-        foreach_block (b, f)
-            foreach_inst (i, b) {
-                if (asks_for_group(i) || is_local_address(i)) return true;
-                if (i->op == IR_OP_call) reach(&w, i->imm.func);
-            }
-    }
-    return false;
-}
+/* Of groups that no kernel observes: items, and, of ranges with rows, items of a row and rows. */
+enum { OWN_MOST = 2048, OWN_ROW = 256, OWN_ROWS = 8 };
 
 /* ---------------------------------------------------------------------------------------- sizes */
 
@@ -101,7 +59,7 @@ void rt_cpu_local_size(const ir_func *kernel, const spvf_range *range, uint64_t 
         return;
     }
     uint64_t room = items_of_group(range);
-    bool divides = can_tell_groups(kernel, scratch);
+    bool divides = pass_observes_groups(kernel, scratch);
     for (unsigned d = 0; d < 3; d++) {
         uint64_t global = d < range->dims && range->global[d] ? range->global[d] : 1;
         local[d] = required[0]     ? required[d]
@@ -110,4 +68,28 @@ void rt_cpu_local_size(const ir_func *kernel, const spvf_range *range, uint64_t 
                                    : room;
         room /= local[d] < room ? local[d] : room;
     }
+}
+
+/* ------------------------------------------------------------------------ groups of our own */
+
+static uint64_t power_above(uint64_t n) {
+    uint64_t p = 1;
+    while (p < n) p *= 2;
+    return p;
+}
+
+/* As many items in dimension d as it has, rounded up to a power of two, up to `most`. */
+static void take_items(const spvf_range *r, unsigned d, uint64_t most, uint64_t local[3]) {
+    uint64_t global = d < r->dims && r->global[d] ? r->global[d] : 1;
+    local[d] = global < most ? power_above(global) : most;
+}
+
+void rt_cpu_own_groups(const spvf_range *range, unsigned threads, uint64_t local[3]) {
+    uint64_t room = OWN_MOST, items = items_of(range), groups = threads > 1 ? 4 * threads : 1;
+    while (room > LEAST_ITEMS && items / room + (items % room != 0) < groups) room /= 2;
+    take_items(range, 0, room < OWN_ROW ? room : OWN_ROW, local);
+    take_items(range, 1, room / local[0] < OWN_ROWS ? room / local[0] : OWN_ROWS, local);
+    take_items(range, 0, room / local[1], local);
+    take_items(range, 1, room / local[0], local);
+    take_items(range, 2, room / local[0] / local[1], local);
 }

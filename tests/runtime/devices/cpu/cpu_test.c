@@ -22,6 +22,12 @@ static const char kernels[] =
     "  store %x, %p align 4\n"
     "  ret\n"
     "}\n"
+    "kernel @sees(%p: ptr.global of i32, %v: v4f32, %n: i8) {\n"
+    "entry:\n"
+    "  %g: i32 = group_id 0\n"
+    "  store %g, %p align 4\n"
+    "  ret\n"
+    "}\n"
     "kernel @asks(%p: ptr.global of i32) {\n"
     "entry:\n"
     "  call @helper(%p)\n"
@@ -84,7 +90,7 @@ static void compile(const ir_func *kernel, const rt_native_options *f, ir_arena 
     compiled++;
     facts = *f;
     nargs = kernel->nparams;
-    has_value = strcmp(kernel->name, "look") == 0;
+    has_value = strcmp(kernel->name, "sees") == 0;
     if (fault) {
         ir_error(arena->cx, "%s", fault);
         ir_throw(arena->cx, IR_ERR_REFUSED);
@@ -153,7 +159,7 @@ Test(cpu, arguments_and_sizes) {
                            rt_value_arg(&n, 1)};
     spvf_range r = {.dims = 2, .global = {12, 10}, .local = {4, 5}, .offset = {3, 100}};
     need = (ir_group_need){.scratch = 1000, .scratch_item = 64};
-    cr_assert_eq(launch(&b, "look", &r, args, 3), SPVF_OK, "%s", messages);
+    cr_assert_eq(launch(&b, "sees", &r, args, 3), SPVF_OK, "%s", messages);
     cr_expect_eq(groups_seen, 6);
     const uint64_t groups[] = {3, 2, 1}, local[] = {4, 5, 1}, global[] = {12, 10, 1},
                    offset[] = {3, 100, 0};
@@ -225,6 +231,49 @@ Test(cpu, local_sizes_that_nobody_says) {
     begin(&b);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         expect_local(&b, rows[i].kernel, rows[i].global, rows[i].local);
+    end(&b);
+}
+
+/* Groups that no kernel observes: of power-of-two sizes, several for each thread. */
+Test(cpu, groups_of_our_own) {
+    static const struct {
+        unsigned threads;
+        uint64_t global[3], local[3];
+    } rows[] = {
+        {1, {1 << 20, 1, 1}, {2048, 1, 1}}, {16, {1 << 20, 1, 1}, {2048, 1, 1}},
+        {16, {4096, 1, 1}, {64, 1, 1}},     {16, {100, 1, 1}, {16, 1, 1}},
+        {1, {100, 1, 1}, {128, 1, 1}},      {1, {37, 1000, 1}, {64, 32, 1}},
+        {2, {512, 512, 1}, {256, 8, 1}},    {2, {1, 5000, 1}, {1, 512, 1}},
+        {2, {100, 3, 7}, {128, 2, 1}},      {2, {2, 2, 4000}, {2, 2, 512}},
+        {2, {3, 1, 1}, {4, 1, 1}},          {2, {0, 5, 5}, {1, 8, 2}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const uint64_t *g = rows[i].global;
+        const spvf_range r = {.dims = 3, .global = {g[0], g[1], g[2]}};
+        uint64_t local[3];
+        rt_cpu_own_groups(&r, rows[i].threads, local);
+        cr_expect_arr_eq(local, rows[i].local, sizeof local, "row %zu: %d,%d,%d", i, (int)local[0],
+                         (int)local[1], (int)local[2]);
+    }
+}
+
+Test(cpu, launches_have_them_unless_they_are_observed) {
+    bench b;
+    begin(&b);
+    const float value[4] = {1, 2, 3, 4};
+    const uint8_t n = 7;
+    const rt_arg args[] = {rt_memory_arg(b.memory, 0), rt_value_arg(value, 16),
+                           rt_value_arg(&n, 1)};
+    spvf_range r = {.dims = 2, .global = {100000, 10}, .local = {1, 1}};
+    cr_assert_eq(launch(&b, "look", &r, args, 3), SPVF_OK, "%s", messages);
+    cr_expect_eq(seen.local_size[0] * seen.local_size[1], 2048);
+    cr_expect_eq(facts.shape.local[0], seen.local_size[0]);
+    cr_expect_not(facts.shape.whole_groups);
+    cr_assert_eq(launch(&b, "sees", &r, args, 3), SPVF_OK, "%s", messages);
+    cr_expect_eq(seen.local_size[0], 1);
+    cr_expect_eq(groups_seen, 1000000);
+    r.local[0] = 3;
+    cr_expect_neq(launch(&b, "look", &r, args, 3), SPVF_OK, "sizes are checked all the same");
     end(&b);
 }
 
