@@ -85,6 +85,7 @@ typedef struct {
     const char *stage; /* a pass, a stage of native code, or another part that has a name */
     uint64_t number;   /* of the stage, counted in its context */
     const char *function, *block, *instruction;
+    const char *file; /* where the code before the stage has been saved */
 } ir_fault;
 
 /* One message.  Every field but text may be absent (NULL or 0); `word` is a SPIR-V word offset. */
@@ -105,6 +106,7 @@ typedef struct {
     const char *stage;   /* "licm", "select"; NULL: nothing that has a name */
     const ir_func *func; /* that the stage works on, or NULL */
     const ir_inst *inst; /* that it looks at, if it says so, or NULL */
+    const char *code;    /* that it was given, if the context saves it, otherwise NULL */
 } ir_where;
 
 /* Counts of what passes and stages do. */
@@ -139,6 +141,12 @@ typedef struct {
     int64_t since;   /* it was entered */
 } ir_clock;
 
+struct ir_arena;
+/* Saves the code that a stage was given in a file, for a report of the bug that `what` describes.
+ * Gives its path, in the arena, or NULL. */
+typedef const char *ir_saver(void *user, const ir_fault *fault, const char *what, const char *code,
+                             struct ir_arena *a);
+
 typedef struct {
     void *(*allocate)(void *user, size_t bytes); /* NULL means malloc and free */
     void (*release)(void *user, void *block);
@@ -156,6 +164,7 @@ typedef struct {
     uint64_t stages;                 /* that have begun */
     ir_clock *clock;                 /* or NULL */
     const ir_inspection *inspection; /* or NULL */
+    ir_saver *save;                  /* with report_user, for a failed assertion; or NULL */
     ir_counts *counts;               /* NULL: nothing is counted */
     unsigned warnings;
 } ir_ctx;
@@ -179,7 +188,7 @@ typedef struct ir_chunk ir_chunk;
 /* Gives what the context keeps back to its allocator. */
 void ir_ctx_trim(ir_ctx *cx);
 
-typedef struct {
+typedef struct ir_arena {
     ir_ctx *cx;
     ir_chunk *chunks;
     char *next, *end;

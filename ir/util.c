@@ -66,13 +66,19 @@ static const char *name_place(const ir_fault *f, ir_arena *a) {
 
 static void report_bug(void *user) {
     bug *b = user;
-    const ir_func *f = b->cx->where.func;
+    ir_ctx *cx = b->cx;
+    const ir_func *f = cx->where.func;
     const char *module = f && f->module ? f->module->name : NULL;
-    const ir_fault fault = ir_find_fault(b->cx, &b->arena);
-    ir_report(b->cx, (ir_message){.severity = IR_ERROR, .file = module, .fault = &fault},
-              "internal error in %s%s%.400s (%s:%d): '%s' does not hold; please report it",
-              fault.stage ? fault.stage : b->function, fault.stage ? "" : "()",
-              name_place(&fault, &b->arena), b->file, b->line, b->what);
+    ir_fault fault = ir_find_fault(cx, &b->arena);
+    const char *what =
+        ir_sprintf(&b->arena, "internal error in %s%s%.400s (%s:%d): '%s' does not hold",
+                   fault.stage ? fault.stage : b->function, fault.stage ? "" : "()",
+                   name_place(&fault, &b->arena), b->file, b->line, b->what);
+    if (cx->save && cx->where.code)
+        fault.file = cx->save(cx->report_user, &fault, what, cx->where.code, &b->arena);
+    ir_report(cx, (ir_message){.severity = IR_ERROR, .file = module, .fault = &fault},
+              "%s; please report it%s%s", what, fault.file ? " with " : "",
+              fault.file ? fault.file : "");
 }
 
 /* The function may be in any state: if its instructions cannot be printed, it is named alone. */

@@ -111,6 +111,7 @@ typedef struct {
     ir_module *m;
     const pass_options *options;
     ir_arena scratch;
+    ir_arena before; /* has the code that the entry was given, if the context saves it */
     pass_ctx cx;
     long executions;
     bool failed, stopped;
@@ -181,7 +182,8 @@ static void report_broken(pipeline *p, const pass_info *pass, const ir_func *f) 
 /* Runs a pass on f, or on the module when f is NULL. */
 static bool execute(pipeline *p, const pass_info *pass, ir_func *f) {
     if (p->failed || p->stopped || !may_run(p, pass, f)) return false;
-    p->m->cx->where = (ir_where){.stage = pass->name, .func = f};
+    p->m->cx->where.func = f;
+    p->m->cx->where.inst = NULL;
     bool changed = run_pass(p, pass, f);
     bool valid = !p->options->verify_each || (f ? ir_verify_func(f) : ir_verify_module(p->m));
     if (!valid) report_broken(p, pass, f);
@@ -219,9 +221,18 @@ static bool run_counted(pipeline *p, const pass_info *pass) {
     return changed;
 }
 
+/* For the report of a failed assertion in the entry that begins. */
+static void keep_code(pipeline *p) {
+    ir_text text = {.arena = &p->before};
+    ir_arena_free(&p->before);
+    ir_print_module(&text, p->m, 0);
+    p->m->cx->where.code = text.data;
+}
+
 static void run_entry(pipeline *p, const pass_info *pass) {
     int64_t start = p->options->time ? ir_nanoseconds() : 0;
     ir_begin_stage(p->m->cx, pass->name, NULL);
+    if (p->m->cx->save) keep_code(p);
     bool changed = p->m->cx->counts ? run_counted(p, pass) : run_everywhere(p, pass);
     if (p->options->time)
         say(p, IR_NOTE, "%s: %lld ns%s", pass->name, (long long)(ir_nanoseconds() - start),
@@ -296,6 +307,7 @@ bool pass_run(ir_module *m, const pass_options *options) {
     const pass_options all = {.bisect = -1};
     pipeline p = {.m = m, .options = options ? options : &all};
     ir_arena_init(&p.scratch, m->cx);
+    ir_arena_init(&p.before, m->cx);
     p.cx = (pass_ctx){.cx = m->cx,
                       .scratch = &p.scratch,
                       .rule_hits = p.options->rule_hits,
@@ -307,6 +319,7 @@ bool pass_run(ir_module *m, const pass_options *options) {
                       .lanes = p.options->lanes};
     bool finished = ir_try(m->cx, run_list, &p);
     ir_arena_free(&p.scratch);
+    ir_arena_free(&p.before);
     if (finished && p.failed) m->cx->status = p.why;
     return finished && !p.failed;
 }

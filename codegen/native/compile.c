@@ -134,6 +134,13 @@ static void show_stage(cg_func_job *j) {
 
 /* ------------------------------------------------------------------------------------ functions */
 
+/* For the report of a failed assertion in the stage that begins. */
+static void keep_code(cg_func_job *j) {
+    ir_text text = {.arena = &j->scratch};
+    print_func(j, &text);
+    j->f->module->cx->where.code = text.data;
+}
+
 static bool run_counted(cg_func_job *j, const cg_stage *stage) {
     ir_ctx *cx = j->f->module->cx;
     const ir_measure before = {*cx->counts, ir_count_instructions(j->f)};
@@ -148,6 +155,7 @@ static void run_stages(void *arg) {
     bool ok = true;
     for (unsigned k = 0; ok && !j->stopped && k < cg_stage_count; k++) {
         ir_begin_stage(cx, cg_stages[k].name, j->f);
+        if (cx->save) keep_code(j);
         ok = cx->counts ? run_counted(j, &cg_stages[k]) : cg_stages[k].run(j);
         if (ok) show_stage(j);
     }

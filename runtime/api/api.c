@@ -185,6 +185,7 @@ void rt_context_init(spvf_context *c, const spvf_context_options *options) {
                      .alloc_user = o.alloc_user,
                      .report = forward_message,
                      .report_user = c,
+                     .save = rt_bug_saver(),
                      .limit = o.memory_limit};
 }
 

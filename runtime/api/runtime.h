@@ -44,6 +44,8 @@ struct spvf_module {
     size_t kernel_count;
 };
 
+/* What leaves files about bugs where SPVF_BUGS says; NULL: it says nothing. (bugs.c) */
+ir_saver *rt_bug_saver(void);
 /* A context in place; options NULL: defaults. */
 void rt_context_init(spvf_context *c, const spvf_context_options *options);
 /* Runs body under the context's error handling and turns how it ended into a status. */

@@ -122,6 +122,12 @@ typedef struct {
     uint32_t n;
 } compilation;
 
+static const char *print_module(const compilation *c) {
+    ir_text t = {.arena = c->arena};
+    ir_print_module(&t, c->m, 0);
+    return t.data;
+}
+
 /* The module at the end of a compile that stops. */
 static void print_stopped(const compilation *c) {
     c->out->stopped = true;
@@ -158,6 +164,7 @@ static bool run(compilation *c, const char *list) {
 static bool make_groups(compilation *c) {
     ir_ctx *cx = c->m->cx;
     ir_begin_stage(cx, "regions", NULL);
+    if (cx->save) cx->where.code = print_module(c);
     ir_measure before = {0};
     if (cx->counts) before = (ir_measure){*cx->counts, ir_count_all_instructions(c->m)};
     foreach_func (f, c->m) {
@@ -167,11 +174,8 @@ static bool make_groups(compilation *c) {
     }
     cx->where.func = NULL;
     if (cx->counts) ir_report_counts(c->m, &before, ir_count_all_instructions(c->m), c->arena);
-    if (ir_is_inspected(cx)) {
-        ir_text t = {.arena = c->arena};
-        ir_print_module(&t, c->m, 0);
-        cx->inspection->dump(cx->inspection->dump_user, cx->where.stage, t.data);
-    }
+    if (ir_is_inspected(cx))
+        cx->inspection->dump(cx->inspection->dump_user, cx->where.stage, print_module(c));
     if (ir_names_stage(cx, c->o->code.stop_after)) print_stopped(c);
     ir_end_stage(cx);
     return !c->out->stopped;

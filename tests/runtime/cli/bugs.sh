@@ -72,6 +72,83 @@ fails reassociate run k.plan -d check
 cp k.ir "it's k.ir"
 fails reassociate opt "it's k.ir"
 
+# With SPVF_BUGS, the code before the stage is in a file that the message names, and for a pass the
+# file is an input that fails in the same way.
+saves() {
+    mkdir -m 700 bugs
+    BREAK=$1 SPVF_BUGS=$PWD/bugs
+    export BREAK SPVF_BUGS
+    shift
+    what="SPVF_BUGS, $BREAK: $*"
+    "$broken" "$@" >out 2>err
+    holds [ $? = 1 ]
+    file=$(sed -n 's|.*; please report it with \(/[^ ]*\)$|\1|p' err)
+    holds [ "$(dirname "$file")/$(ls bugs)" = "$PWD/bugs/$(basename "$file")" ]
+    holds [ "$(stat -c %a "$file")" = 600 ]
+    holds grep -q "^; internal error in $BREAK of @put" "$file"
+    holds grep -q "^; the code before $BREAK:$" "$file"
+    holds grep -q '@put' "$file"
+    unset SPVF_BUGS
+}
+saves reassociate compile k.ir -t x86_64:v3 -O0 -o k.o
+holds grep -q "^; spvfuse opt THIS-FILE -p reassociate$" "$file"
+"$broken" opt "$file" -p reassociate >out 2>err
+holds [ $? = 1 ]
+holds grep -q 'internal error in reassociate of @put' err
+rm -r bugs
+saves select compile k.ir -t x86_64:v3 -O0 -o k.o
+"$broken" compile k.ir -t x86_64:v3 -O0 -dump-after legalize -o k.o >out 2>err
+sed '/^;/d' "$file" >code
+sed '/^;/d; $d' out >dump
+holds cmp -s code dump
+rm -r bugs
+saves regions run k.plan -d cpu
+holds grep -q '^kernel @put' "$file"
+rm -r bugs
+
+# Where there is no folder, the message says so, and the error is the same.
+what='SPVF_BUGS without a folder'
+SPVF_BUGS=$PWD/bugs BREAK=reassociate "$broken" opt k.ir -p standard >out 2>err
+holds [ $? = 1 ]
+holds grep -q "warning: SPVF_BUGS: .*/bugs/reassociate-[0-9]*-0.ir: No such file or directory" err
+holds grep -q 'internal error in reassociate of @put.*; please report it$' err
+
+# Nothing that has the name is overwritten or followed.
+what='SPVF_BUGS with a link'
+mkdir bugs
+echo kept >victim
+SPVF_BUGS=$PWD/bugs BREAK=reassociate sh -c '
+    for n in 0 1 2; do ln -s "$PWD/victim" "bugs/reassociate-$$-$n.ir"; done
+    exec "$0" opt k.ir -p standard' "$broken" >out 2>err
+holds [ "$(cat victim)" = kept ]
+holds grep -q 'please report it with .*/bugs/reassociate-[0-9]*-3.ir$' err
+rm -r bugs
+
+# A program with more rights than its user ignores the variable.  Not every file system gives such
+# rights to programs.
+as_nobody() {
+    SPVF_BUGS=$PWD/bugs BREAK=reassociate setpriv --reuid 65534 --clear-groups "$@" >out 2>err
+}
+what='SPVF_BUGS, set-uid'
+if [ "$(id -u)" = 0 ]; then
+    mkdir bugs
+    chmod 777 bugs
+    chmod 755 .
+    cp "$(command -v id)" id
+    chmod 4755 id
+    cp "$broken" plain
+    cp "$broken" privileged
+    chmod 4755 privileged
+    as_nobody ./id -u
+    if [ "$(cat out)" = 0 ]; then
+        as_nobody ./privileged opt k.ir -p standard
+        holds grep -q 'internal error' err
+        holds [ -z "$(ls bugs)" ]
+    fi
+    as_nobody ./plain opt k.ir -p standard
+    holds [ "$(ls bugs | wc -l)" = 1 ]
+fi
+
 # In a process that is to be stopped, the message comes first.
 what='with SPVF_ABORT'
 (SPVF_ABORT=1 BREAK=licm2 "$broken" opt k.ir >out 2>err)
