@@ -3,7 +3,8 @@
  * context of the thread that submits them.
  *
  * The child of a fork that happened while another thread used the device cannot use it: the device
- * was half changed.  Commands of a concurrent device do not change it. */
+ * was half changed.  Commands of a concurrent device do not change it.  A device of the whole
+ * process, as OpenCL has, is not lost: its lock is held during forks (rt_lock_hold_in_forks). */
 #ifndef SPVFUSE_RUNTIME_SHARED_H
 #define SPVFUSE_RUNTIME_SHARED_H
 

@@ -82,6 +82,7 @@ static void open_device(void) {
     ocl_platform();
     device.object = ocl_new_object(OCL_DEVICE);
     rt_shared_init(&device.shared, &silent);
+    rt_lock_hold_in_forks(&device.shared.lock);
     if (!rt_cpu_take_options(rt_environment("SPVF_CPU"), &o) && rt_cpu_level())
         rt_shared_run(&device.shared, open_base, &o);
     read_facts(&host);

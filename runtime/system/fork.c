@@ -14,6 +14,7 @@ _Atomic uint32_t rt_fork_count;
 
 static void before(void) {
     rt_scheduler_before_fork();
+    rt_locks_before_fork();
     rt_pool_before_fork();
     rt_code_before_fork();
     rt_lock_before_fork();
@@ -23,6 +24,7 @@ static void in_parent(void) {
     rt_lock_after_fork(false);
     rt_code_after_fork(false);
     rt_pool_after_fork(false);
+    rt_locks_after_fork(false);
     rt_scheduler_after_fork(false);
 }
 
@@ -31,6 +33,7 @@ static void in_child(void) {
     rt_lock_after_fork(true);
     rt_code_after_fork(true);
     rt_pool_after_fork(true);
+    rt_locks_after_fork(true);
     rt_scheduler_after_fork(true);
 }
 

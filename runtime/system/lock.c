@@ -13,6 +13,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "runtime/system/lock.h"
 
+#include "runtime/api/runtime.h"
+
 #include <errno.h>
 #include <time.h>
 
@@ -90,6 +92,38 @@ void rt_lock_wait(rt_lock *l, pthread_cond_t *c) {
     l->depth++;
     atomic_thread_fence(memory_order_release);
     l->waiting--;
+}
+
+/* Locks that are held during forks; the list only grows, under `renewing`. */
+enum { MAX_PROCESS_LOCKS = 4 };
+static rt_lock *process_locks[MAX_PROCESS_LOCKS];
+static _Atomic uint32_t nprocess_locks;
+static uint32_t taken; /* by the thread that forks */
+
+/* Told twice where a fork has cut off the initialization that tells it. */
+void rt_lock_hold_in_forks(rt_lock *l) {
+    uint32_t n = 0;
+    pthread_mutex_lock(&renewing);
+    while (n < nprocess_locks && process_locks[n] != l) n++;
+    assert(n < MAX_PROCESS_LOCKS && "too many locks of the process");
+    process_locks[n] = l;
+    if (n == nprocess_locks) nprocess_locks++;
+    pthread_mutex_unlock(&renewing);
+}
+
+void rt_locks_before_fork(void) {
+    taken = nprocess_locks;
+    for (uint32_t n = 0; n < taken; n++) rt_lock_take(process_locks[n]);
+}
+
+/* The child's thread has the locks, but in a process that they were not made for. */
+void rt_locks_after_fork(bool in_child) {
+    for (uint32_t n = taken; n-- > 0;) {
+        if (in_child)
+            rt_lock_init(process_locks[n], process_locks[n]->recursive);
+        else
+            rt_lock_release(process_locks[n]);
+    }
 }
 
 void rt_fork_fence(void) { atomic_thread_fence(memory_order_release); }

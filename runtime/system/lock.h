@@ -4,7 +4,8 @@
  * for ever.  So the first call that takes a lock in a child makes it anew.  If it was in use in the
  * parent, that call is told so, since what the lock protects may be half changed.
  *
- * The few locks of the whole process (fork.c lists them) are held while it forks instead.
+ * The few locks of the whole process are held while it forks instead: mutexes that fork.c lists, and
+ * those that rt_lock_hold_in_forks has been told of.  A fork waits until they are free.
  */
 #ifndef SPVFUSE_RUNTIME_LOCK_H
 #define SPVFUSE_RUNTIME_LOCK_H
@@ -53,6 +54,12 @@ static inline uint32_t rt_forks(void) {
 
 /* A child that sees what this thread changes later sees what it has changed so far. */
 void rt_fork_fence(void);
+/* The lock, which lasts as long as the process, is held during forks from here on: what it protects
+ * is whole in a child.  It comes between the scheduler's lock and the others of fork.c. */
+void rt_lock_hold_in_forks(rt_lock *l);
+/* Around a fork, for those locks. */
+void rt_locks_before_fork(void);
+void rt_locks_after_fork(bool in_child);
 /* Around a fork: no lock is made anew meanwhile. */
 void rt_lock_before_fork(void);
 void rt_lock_after_fork(bool in_child);
