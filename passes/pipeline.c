@@ -88,6 +88,7 @@ const char pass_group_pipeline[] =
     "simplifycfg"; /* loops that do nothing */
 
 const char pass_vector_pipeline[] =
+    "functions,"   /* code with branches, which vectorize can see */
     "vectorize,"   /* several items at once */
     "simplify,"    /* masks, and the ends of loops whose number of items is known */
     "simplifycfg," /* loops for items that are left, where none are */

@@ -38,25 +38,6 @@ static bool check_access(simd *s, const ir_inst *i, const ir_inst *address) {
 
 /* ----------------------------------------------------------------------------------- operations */
 
-/* Functions that have no branches are done for all lanes at once. */
-static bool is_straight(const ir_inst *i) {
-    switch (i->op) {
-    case IR_OP_sin:
-    case IR_OP_cos:
-    case IR_OP_tan:
-    case IR_OP_sinpi:
-    case IR_OP_cospi:
-    case IR_OP_tanpi:
-    case IR_OP_frem:
-    case IR_OP_remainder:
-    case IR_OP_remquo_q:
-    case IR_OP_lgamma:
-    case IR_OP_lgamma_sign:
-    case IR_OP_tgamma: return false;
-    default: return ir_kind_of(i->type) != IR_F64 || !ir_has_flag(i, F_NOFOLD);
-    }
-}
-
 static bool has_pointer(const ir_inst *i) {
     bool any = ir_is_ptr(i->type);
     for (unsigned n = 0; n < i->nargs; n++) any |= ir_is_ptr(ir_arg(i, n)->type);
@@ -90,7 +71,7 @@ static bool check_varying(simd *s, const ir_inst *i) {
     if (simd_shape_of(s, i) == SIMD_STRIDED) return true;
     if (!ir_has_flag(i, F_LANEWISE) || has_pointer(i))
         return simd_refuse(s, i, "an operation has no form for several items");
-    return is_straight(i) || simd_refuse(s, i, "a function has branches");
+    return true;
 }
 
 static bool check_inst(simd *s, const ir_inst *i) {

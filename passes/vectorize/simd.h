@@ -3,6 +3,7 @@
  * A loop over work-items is copied into a loop whose iteration runs W of them, one in each lane:
  *
  *   vectorize.c    the pass: which loops, how many lanes; the loops before and after
+ *   switches.c     switches as branches
  *   flow.c         the order of blocks, and the graph of the vector loop (partial linearization)
  *   shape.c        how values differ between lanes: not at all, by a constant stride, or anyhow
  *   legal.c        what cannot be vectorized
@@ -95,6 +96,9 @@ static inline bool simd_is_inside(const simd *s, const ir_inst *v) {
 }
 /* Refuses the loop; false. */
 bool simd_refuse(simd *s, const ir_inst *at, const char *why);
+
+/* True: there were switches in loops over items. (switches.c) */
+bool simd_lower_switches(ir_func *f, ir_arena *scratch);
 
 /* Makes the nodes and the new graph.  False: refused. */
 bool simd_find_graph(simd *s);

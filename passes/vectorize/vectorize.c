@@ -194,13 +194,14 @@ static bool vectorize_loop(ir_func *f, const ir_loop *loop, const pass_uniformit
  * Needs: code of a work-group, with the loops that `regions` makes.
  * Leaves: vectors of any width, and masked accesses, for `legalize_vectors`; splats in front of
  *        the loop; masks that nothing asks for.
- * Gives up: on loops with values that go from one item to the next; on private memory, atomics,
- *        calls and functions with branches; on switches. */
+ * Gives up: on loops with values that go from one item to the next; on private memory, atomics
+ *        and calls; on switches with many cases. */
 bool pass_vectorize(ir_func *f, pass_ctx *cx) {
     bool changed = false;
     uint32_t nblocks = f->next_block;
     bool *done = ir_new_array(cx->scratch, bool, nblocks);
     if (f->level != L_GROUP || cx->lanes == 1) return false;
+    changed = simd_lower_switches(f, cx->scratch);
     for (;;) {
         pass_uniformity u;
         const ir_loop *loop = NULL;

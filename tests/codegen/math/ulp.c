@@ -7,6 +7,8 @@
  * failed".
  *
  * What computes the values is a function `batch`: code of this machine, of each level that it has.
+ * It is a loop over items, which exists twice, as scalar code and with vectors of 16 lanes; both
+ * must give the same bits, except for those of NaN.
  * The highest level gets all points, the others all edges and a quarter of the points.  With -i, or
  * where there is no code for the machine, it is the interpreter, on what passes expand and builtins
  * make of vectors of 16 lanes, with as many edges as points at most.
@@ -78,16 +80,17 @@ static const char loop_text[] =
     "func @run(%%a: ptr.global, %%b: ptr.global, %%c: ptr.global) level group {\n"
     "entry:\n"
     "  jmp body\n"
-    "body:\n"
+    "body: items\n"
     "  %%i: i64 = phi [entry: 0, body: %%j]\n"
-    "  %%pa: ptr.global = ptradd %%a, %%i\n"
-    "  %%pb: ptr.global = ptradd %%b, %%i\n"
-    "  %%pc: ptr.global = ptradd %%c, %%i\n"
+    "  %%at: i64 = shl %%i, 3\n"
+    "  %%pa: ptr.global = ptradd %%a, %%at\n"
+    "  %%pb: ptr.global = ptradd %%b, %%at\n"
+    "  %%pc: ptr.global = ptradd %%c, %%at\n"
     "  %%x: %s = load %%pa align 8\n"
     "  %%y: %s = load %%pb align 8\n"
     "  %%r: %s = %s %%x%s\n"
     "  store %%r, %%pc align 8\n"
-    "  %%j: i64 = add %%i, 8\n"
+    "  %%j: i64 = add %%i, 1 nsw nuw\n"
     "  %%more: i1 = ult %%j, i64 %u\n"
     "  br %%more, body, done\n"
     "done:\n"
@@ -98,15 +101,31 @@ static ir_module *make_loop(ir_ctx *cx, ir_op op, ir_kind k) {
     char text[2048];
     const char *x = kind_name(k), *y = ir_ops[op].rule == R_FLT_INT ? "i32" : x;
     int n = snprintf(text, sizeof text, loop_text, x, y, x, ir_ops[op].name,
-                     ir_ops[op].nargs > 1 ? ", %y" : "", 8 * BATCH);
+                     ir_ops[op].nargs > 1 ? ", %y" : "", BATCH);
     return ir_parse(cx, "loop", text, (size_t)n);
 }
 
+typedef void loop_function(const uint64_t *, const uint64_t *, uint64_t *);
+
+/* The loop as scalar code and as vector code. */
+typedef struct {
+    loop_function *scalar, *vector;
+    ir_kind kind;
+    bool differ;
+} loops;
+
+static bool is_same(ir_kind k, uint64_t x, uint64_t y) {
+    return x == y || (ir_fp_is_nan(k, x) && ir_fp_is_nan(k, y));
+}
+
 static void run_native(void *user, const uint64_t *const in[2], uint64_t *out, unsigned n) {
-    void (*run)(const uint64_t *, const uint64_t *, uint64_t *);
-    memcpy(&run, user, sizeof run);
+    static uint64_t scalar[BATCH];
+    loops *l = user;
     memset(out, 0, n * sizeof *out);
-    run(in[0], in[1], out);
+    memset(scalar, 0, sizeof scalar);
+    l->scalar(in[0], in[1], scalar);
+    l->vector(in[0], in[1], out);
+    for (unsigned i = 0; i < n; i++) l->differ |= !is_same(l->kind, scalar[i], out[i]);
 }
 
 /* ------------------------------------------------------------------------------------ arguments */
@@ -197,21 +216,52 @@ static bool check_interpreted(job *j, worst *w) {
     return f;
 }
 
-static bool check_level(job *j, worst *w, unsigned level) {
+static bool has_vectors(const ir_func *f) {
+    foreach_block (b, f)
+        foreach_inst (i, b)
+            if (ir_is_vector(i->type)) return true;
+    return false;
+}
+
+/* False if lanes are not done at once as they should be. */
+static bool lower_loop(ir_module *m, pass_options o) {
+    o.passes = "vectors";
+    if (!pass_run(m, &o) || has_vectors(m->first_func) != (o.lanes > 1)) return false;
+    o.passes = "lowering";
+    return pass_run(m, &o);
+}
+
+static bool compile(job *j, unsigned level, unsigned lanes, loop_function **run, rt_code *code) {
     ir_module *m = make_loop(&j->cx, j->s.f->op, j->s.k);
+    const cg_machine *machine = cg_host_machine();
+    const ir_target target = machine->describe(level);
+    const pass_options list = {.bisect = -1,
+                               .verify_each = true,
+                               .target = &target,
+                               .library = &cg_math_library,
+                               .lanes = lanes};
     const cg_options o = {.level = level};
     cg_object object;
-    rt_code code;
-    if (!m || !lower(m, cg_host_machine()->describe(level).has_fma)) return false;
-    if (!cg_host_machine()->compile(m, &o, &m->arena, &object)) return false;
-    if (rt_code_load(&object, NULL, &code) != IR_OK) return false;
+    if (!m || !lower_loop(m, list) || !machine->compile(m, &o, &m->arena, &object)) return false;
+    if (rt_code_load(&object, NULL, code) != IR_OK) return false;
     uint32_t n = 0; /* tables come first */
     while (strcmp(object.symbols.data[n].name, "run") != 0) n++;
-    void *symbol = rt_code_symbol(&code, &object, n);
-    measure(&j->s, run_native, &symbol, w);
-    rt_code_unload(&code);
+    void *symbol = rt_code_symbol(code, &object, n);
+    memcpy(run, &symbol, sizeof symbol);
     ir_module_free(m);
     return true;
+}
+
+static bool check_level(job *j, worst *w, unsigned level) {
+    rt_code code[2];
+    loops l = {.kind = j->s.k};
+    if (!compile(j, level, 1, &l.scalar, &code[0]) ||
+        !compile(j, level, LANES, &l.vector, &code[1]))
+        return false;
+    measure(&j->s, run_native, &l, w);
+    for (unsigned k = 0; k < 2; k++) rt_code_unload(&code[k]);
+    if (l.differ) printf("%s: vector code gives other bits\n", ir_ops[j->s.f->op].name);
+    return !l.differ;
 }
 
 static bool check_native(job *j, worst *w) {
