@@ -202,11 +202,12 @@ static bool may_take_in(const ir_inst *user, const ir_inst *p) {
     return p->block == user->block || (p->uses && !p->uses->next);
 }
 
+/* A constant that is too large for a displacement is an index only of the addition itself. */
 static bool take_offset(address *a, const ir_inst *user, ir_inst *p) {
     ir_inst *offset = x86_strip(ir_arg(p, 1));
     int64_t n;
     if (x86_is_imm32(offset, &n)) return add_disp(a, n, 0);
-    if (a->index || ir_is_leaf(offset) || !may_take_in(user, p)) return false;
+    if (a->index || (ir_is_leaf(offset) && user != p) || !may_take_in(user, p)) return false;
     a->index = offset;
     a->scale = 0;
     peel_index(a);

@@ -1,25 +1,19 @@
 /* access.c — loads and stores of W items.
  *
  *   lanes next to each other, in either order    one vector, a reversal of lanes
- *   vectors of components next to each other     vectors of all of them, and shuffles
+ *   members of structures, and components        vectors of all, and shuffles (members.c)
  *   one address for all                          a scalar load; a store of the last lane
  *   anything else                                gather and scatter
  */
 #include "passes/vectorize/simd.h"
 
-static ir_inst *address_of(const ir_inst *i) { return ir_arg(i, i->op == IR_OP_store); }
-
-static ir_type type_of(const ir_inst *i) {
-    return i->op == IR_OP_store ? ir_arg(i, 0)->type : i->type;
-}
-
 static int64_t element_bytes(const simd *s, const ir_inst *i) {
-    return (int64_t)ir_sizeof(s->f->module, ir_elem(type_of(i)));
+    return (int64_t)ir_sizeof(s->f->module, ir_elem(simd_accessed(i)));
 }
 
 /* The distance of two lanes in elements; 0: it is not a number of elements. */
 static int64_t step_of(const simd *s, const ir_inst *i) {
-    const ir_inst *p = address_of(i);
+    const ir_inst *p = simd_address(i);
     int64_t bytes = element_bytes(s, i);
     if (simd_shape_of(s, p) != SIMD_STRIDED || s->value[p->id].stride % bytes) return 0;
     return s->value[p->id].stride / bytes;
@@ -44,15 +38,14 @@ static ir_inst *mask_or_all(simd *s, const simd_node *n) {
     return n->mask ? n->mask : all_lanes(s);
 }
 
-/* The access i, for an element, so many bytes after where it begins. */
-static ir_imm imm_of(const ir_inst *i, int64_t bytes) {
+ir_imm simd_imm(const ir_inst *i, int64_t bytes) {
     ir_imm imm = i->imm;
     if (bytes && imm.mem.align > __builtin_ctzll((uint64_t)bytes))
         imm.mem.align = (uint8_t)__builtin_ctzll((uint64_t)bytes);
     return imm;
 }
 
-static ir_inst *step_address(simd *s, ir_inst *p, int64_t bytes) {
+ir_inst *simd_step(simd *s, ir_inst *p, int64_t bytes) {
     return ir_build_ptradd(&s->b, p, ir_const(s->f, ir_size_type(s->f->module), (uint64_t)bytes),
                            false);
 }
@@ -70,60 +63,43 @@ static ir_inst *reverse(simd *s, ir_inst *x) {
 /* ---------------------------------------------------------------------------------------- loads */
 
 static ir_inst *load_lanes(simd *s, const ir_inst *i, ir_type t, ir_inst *p, const simd_node *n) {
-    if (!n->mask) return ir_build_raw(&s->b, IR_OP_load, t, 0, imm_of(i, 0), 1, (ir_inst *[]){p});
-    return ir_build_raw(&s->b, IR_OP_masked_load, t, 0, imm_of(i, 0), 3,
+    if (!n->mask) return ir_build_raw(&s->b, IR_OP_load, t, 0, simd_imm(i, 0), 1, (ir_inst *[]){p});
+    return ir_build_raw(&s->b, IR_OP_masked_load, t, 0, simd_imm(i, 0), 3,
                         (ir_inst *[]){p, n->mask, ir_const(s->f, t, 0)});
 }
 
 static void load_reversed(simd *s, ir_inst *i, const simd_node *n) {
-    ir_inst *last = simd_base(s, address_of(i));
-    ir_inst *first = step_address(s, last, -element_bytes(s, i) * (s->lanes - 1));
+    ir_inst *last = simd_base(s, simd_address(i));
+    ir_inst *first = simd_step(s, last, -element_bytes(s, i) * (s->lanes - 1));
     simd_node flipped = *n;
     if (n->mask) flipped.mask = reverse(s, n->mask);
     ir_type t = ir_vector(i->type, s->lanes);
     simd_set_part(s, i, 0, reverse(s, load_lanes(s, i, t, first, &flipped)));
 }
 
-/* W vectors of m components in one, which is taken apart. */
-static void load_interleaved(simd *s, ir_inst *i, unsigned m) {
-    ir_type t = ir_vector(ir_elem(i->type), s->lanes * m);
-    ir_inst *all = ir_build_raw(&s->b, IR_OP_load, t, 0, i->imm, 1,
-                                (ir_inst *[]){simd_base(s, address_of(i))});
-    for (unsigned k = 0; k < m; k++) {
-        uint8_t mask[IR_MAX_LANES];
-        for (unsigned l = 0; l < s->lanes; l++) mask[l] = (uint8_t)(l * m + k);
-        simd_set_part(s, i, k, build_shuffle(s, all, all, s->lanes, mask));
-    }
-}
-
 static void gather(simd *s, ir_inst *i, const simd_node *n) {
-    lane_addresses a = addresses_of(s, address_of(i));
+    lane_addresses a = addresses_of(s, simd_address(i));
     ir_type t = ir_vector(ir_elem(i->type), s->lanes);
     for (unsigned k = 0; k < ir_lanes(i->type); k++) {
         int64_t bytes = element_bytes(s, i) * k;
-        ir_inst *args[] = {step_address(s, a.base, bytes), a.offset, mask_or_all(s, n),
+        ir_inst *args[] = {simd_step(s, a.base, bytes), a.offset, mask_or_all(s, n),
                            ir_const(s->f, t, 0)};
-        simd_set_part(s, i, k, ir_build_raw(&s->b, IR_OP_gather, t, 0, imm_of(i, bytes), 4, args));
+        simd_set_part(s, i, k,
+                      ir_build_raw(&s->b, IR_OP_gather, t, 0, simd_imm(i, bytes), 4, args));
     }
-}
-
-/* Do the components of all lanes fit into one vector, and do they follow each other? */
-static bool is_interleaved(const simd *s, const ir_inst *i, const simd_node *n) {
-    unsigned m = ir_lanes(type_of(i));
-    return m > 1 && m != 3 && !n->mask && step_of(s, i) == m && m * s->lanes <= IR_MAX_LANES;
 }
 
 void simd_load(simd *s, ir_inst *i, const simd_node *n) {
     unsigned m = ir_lanes(i->type);
     int64_t step = step_of(s, i);
-    if (m == 1 && step == 1)
+    if (s->value[i->id].group)
+        simd_access_members(s, i, n);
+    else if (m == 1 && step == 1)
         simd_set_part(
             s, i, 0,
-            load_lanes(s, i, ir_vector(i->type, s->lanes), simd_base(s, address_of(i)), n));
+            load_lanes(s, i, ir_vector(i->type, s->lanes), simd_base(s, simd_address(i)), n));
     else if (m == 1 && step == -1)
         load_reversed(s, i, n);
-    else if (is_interleaved(s, i, n))
-        load_interleaved(s, i, m);
     else
         gather(s, i, n);
 }
@@ -136,51 +112,31 @@ static ir_inst *component(simd *s, const ir_inst *i, unsigned k) {
 
 static void store_lanes(simd *s, const ir_inst *i, ir_inst *v, ir_inst *p, ir_inst *mask) {
     if (mask)
-        ir_build_raw(&s->b, IR_OP_masked_store, IR_VOID, 0, imm_of(i, 0), 3,
+        ir_build_raw(&s->b, IR_OP_masked_store, IR_VOID, 0, simd_imm(i, 0), 3,
                      (ir_inst *[]){v, p, mask});
     else
-        ir_build_raw(&s->b, IR_OP_store, IR_VOID, 0, imm_of(i, 0), 2, (ir_inst *[]){v, p});
+        ir_build_raw(&s->b, IR_OP_store, IR_VOID, 0, simd_imm(i, 0), 2, (ir_inst *[]){v, p});
 }
 
 static void store_reversed(simd *s, const ir_inst *i, const simd_node *n) {
-    ir_inst *last = simd_base(s, address_of(i));
-    ir_inst *first = step_address(s, last, -element_bytes(s, i) * (s->lanes - 1));
+    ir_inst *last = simd_base(s, simd_address(i));
+    ir_inst *first = simd_step(s, last, -element_bytes(s, i) * (s->lanes - 1));
     store_lanes(s, i, reverse(s, component(s, i, 0)), first, n->mask ? reverse(s, n->mask) : NULL);
 }
 
-/* Puts two vectors after one another. */
-static ir_inst *join(simd *s, ir_inst *x, ir_inst *y) {
-    uint8_t mask[IR_MAX_LANES];
-    unsigned n = ir_lanes(x->type) * 2;
-    for (unsigned k = 0; k < n; k++) mask[k] = (uint8_t)k;
-    return build_shuffle(s, x, y, n, mask);
-}
-
-static void store_interleaved(simd *s, const ir_inst *i, unsigned m) {
-    uint8_t mask[IR_MAX_LANES];
-    ir_inst *all[8];
-    assert_at(i, m <= 8);
-    for (unsigned k = 0; k < m; k++) all[k] = component(s, i, k);
-    for (unsigned count = m; count > 1; count /= 2)
-        for (unsigned k = 0; k < count / 2; k++) all[k] = join(s, all[2 * k], all[2 * k + 1]);
-    for (unsigned l = 0; l < s->lanes * m; l++) mask[l] = (uint8_t)(l % m * s->lanes + l / m);
-    ir_inst *mixed = build_shuffle(s, all[0], all[0], s->lanes * m, mask);
-    store_lanes(s, i, mixed, simd_base(s, address_of(i)), NULL);
-}
-
 static void scatter(simd *s, const ir_inst *i, const simd_node *n) {
-    lane_addresses a = addresses_of(s, address_of(i));
-    for (unsigned k = 0; k < ir_lanes(type_of(i)); k++) {
+    lane_addresses a = addresses_of(s, simd_address(i));
+    for (unsigned k = 0; k < ir_lanes(simd_accessed(i)); k++) {
         int64_t bytes = element_bytes(s, i) * k;
-        ir_inst *args[] = {component(s, i, k), step_address(s, a.base, bytes), a.offset,
+        ir_inst *args[] = {component(s, i, k), simd_step(s, a.base, bytes), a.offset,
                            mask_or_all(s, n)};
-        ir_build_raw(&s->b, IR_OP_scatter, IR_VOID, 0, imm_of(i, bytes), 4, args);
+        ir_build_raw(&s->b, IR_OP_scatter, IR_VOID, 0, simd_imm(i, bytes), 4, args);
     }
 }
 
 /* One place for all items: the last one writes last. */
 static void store_last(simd *s, const ir_inst *i) {
-    ir_inst *v = ir_arg(i, 0), *p = simd_base(s, address_of(i));
+    ir_inst *v = ir_arg(i, 0), *p = simd_base(s, simd_address(i));
     unsigned m = ir_lanes(v->type);
     if (simd_shape_at(s, v, i->block) == SIMD_UNIFORM) {
         store_lanes(s, i, simd_base(s, v), p, NULL);
@@ -194,16 +150,16 @@ static void store_last(simd *s, const ir_inst *i) {
 }
 
 void simd_store(simd *s, ir_inst *i, const simd_node *n) {
-    unsigned m = ir_lanes(type_of(i));
+    unsigned m = ir_lanes(simd_accessed(i));
     int64_t step = step_of(s, i);
-    if (simd_shape_of(s, address_of(i)) == SIMD_UNIFORM)
+    if (s->value[i->id].group)
+        simd_access_members(s, i, n);
+    else if (simd_shape_of(s, simd_address(i)) == SIMD_UNIFORM)
         store_last(s, i);
     else if (m == 1 && step == 1)
-        store_lanes(s, i, component(s, i, 0), simd_base(s, address_of(i)), n->mask);
+        store_lanes(s, i, component(s, i, 0), simd_base(s, simd_address(i)), n->mask);
     else if (m == 1 && step == -1)
         store_reversed(s, i, n);
-    else if (is_interleaved(s, i, n) && m <= 8)
-        store_interleaved(s, i, m);
     else
         scatter(s, i, n);
 }

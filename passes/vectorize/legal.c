@@ -5,10 +5,6 @@ static bool is_uniform(const simd *s, const ir_inst *v) {
     return simd_shape_of(s, v) == SIMD_UNIFORM;
 }
 
-static bool is_masked(const simd *s, const ir_inst *i) {
-    return s->node[s->node[s->node_of[i->block->id]].mask_of].mask_of != 0;
-}
-
 /* ------------------------------------------------------------------------------------- accesses */
 
 /* What is left of an address without steps. */
@@ -28,7 +24,7 @@ static bool check_access(simd *s, const ir_inst *i, const ir_inst *address) {
     if (i->imm.mem.flags & IR_MEM_VOLATILE) return simd_refuse(s, i, "an access is volatile");
     if (is_variable(address)) return simd_refuse(s, i, "an access of private memory");
     if (is_uniform(s, address)) {
-        bool once = i->op == IR_OP_load || !is_masked(s, i);
+        bool once = i->op == IR_OP_load || !simd_is_masked(s, i->block);
         return once || simd_refuse(s, i, "a store to one place, which not all items execute");
     }
     ir_type t = i->op == IR_OP_store ? ir_arg(i, 0)->type : i->type;

@@ -10,6 +10,9 @@
  *   masks.c        which lanes are active in a block; phis that become selects
  *   widen.c        instructions for all lanes
  *   access.c       loads and stores
+ *   groups.c       accesses of members of a structure, which are done together
+ *   members.c      their loads and stores
+ *   transpose.c    the shuffles of these
  *   repair.c       uses that lost the dominance of their definition
  */
 #ifndef SPVFUSE_PASSES_SIMD_H
@@ -94,6 +97,15 @@ static inline bool simd_diverges(const simd *s, const ir_loop *loop) {
 static inline bool simd_is_inside(const simd *s, const ir_inst *v) {
     return v->block && s->node_of[v->block->id] != SIMD_NONE;
 }
+/* Are there lanes that do not get there? */
+static inline bool simd_is_masked(const simd *s, const ir_block *b) {
+    return s->node[s->node[s->node_of[b->id]].mask_of].mask_of != 0;
+}
+/* The address of a load or store, and the type of what it accesses. */
+static inline ir_inst *simd_address(const ir_inst *i) { return ir_arg(i, i->op == IR_OP_store); }
+static inline ir_type simd_accessed(const ir_inst *i) {
+    return i->op == IR_OP_store ? ir_arg(i, 0)->type : i->type;
+}
 /* Refuses the loop; false. */
 bool simd_refuse(simd *s, const ir_inst *at, const char *why);
 
@@ -119,9 +131,10 @@ typedef struct simd_value {
     /* The copy: the scalar that all lanes have, or that lane 0 has; of a varying pointer, what its
      * lanes are offsets from. */
     ir_inst *base;
-    ir_inst *offset; /* of a varying pointer: bytes of each lane, i64 */
-    ir_inst **part;  /* W lanes of each component, when they are asked for */
-    ir_inst **last;  /* its components after a loop that lanes leave one by one */
+    ir_inst *offset;          /* of a varying pointer: bytes of each lane, i64 */
+    ir_inst **part;           /* W lanes of each component, when they are asked for */
+    ir_inst **last;           /* its components after a loop that lanes leave one by one */
+    struct simd_group *group; /* of an access, or NULL */
 } simd_value;
 
 void simd_find_shapes(simd *s);
@@ -133,6 +146,43 @@ const ir_loop *simd_left_loop(const simd *s, const ir_inst *v, const ir_block *a
 
 /* Can all instructions be vectorized?  False: refused. (legal.c) */
 bool simd_is_legal(simd *s);
+
+/* ---------------------------------------------------------------------------- members (groups.c) */
+
+enum { SIMD_MAX_MEMBERS = 16, SIMD_MAX_ACCESSES = 32 };
+
+/* Accesses of one block to the k elements of each item; those of the next item follow.  They are
+ * the members of a structure, neighbours in an array, or components of vectors, and are done
+ * together, where the first of the loads is, or the last of the stores. */
+typedef struct simd_group {
+    bool is_store;
+    unsigned k; /* elements from one item to the next */
+    ir_type element;
+    ir_inst *at;     /* the access that the others are done with */
+    int64_t first;   /* bytes from its address to element 0 */
+    uint32_t wanted; /* the elements that are accessed, as bits */
+    ir_inst *access[SIMD_MAX_ACCESSES];
+    int64_t offset[SIMD_MAX_ACCESSES]; /* bytes from the address of access[0] */
+    unsigned n;
+    uint32_t begin; /* the number of writes before access[0] */
+    bool is_done;
+} simd_group;
+
+/* Finds the groups of all blocks. */
+void simd_find_groups(simd *s);
+/* Does the accesses of the group of i, if i is the one that they are done with. (members.c) */
+void simd_access_members(simd *s, const ir_inst *i, const simd_node *n);
+
+/* Of k vectors that lie in memory, element `lane * k + member` in turn, those members that are
+ * wanted.  (transpose.c) */
+void simd_take_apart(ir_builder *b, unsigned k, ir_inst *const *x, uint32_t wanted, ir_inst **out);
+/* The opposite; out may be member. */
+void simd_put_together(ir_builder *b, unsigned k, ir_inst *const *member, ir_inst **out);
+/* The same with all k vectors in one, for k a power of two. */
+void simd_split(ir_builder *b, unsigned k, ir_inst *x, ir_inst **out);
+ir_inst *simd_join(ir_builder *b, unsigned k, ir_inst *const *member);
+/* n vectors after one another, n a power of two. */
+ir_inst *simd_concatenate(ir_builder *b, unsigned n, ir_inst *const *x);
 
 /* ----------------------------------------------------------------------------- copies (widen.c) */
 
@@ -148,6 +198,9 @@ ir_inst *simd_ramp(simd *s, ir_inst *base, int64_t stride);
 void simd_widen(simd *s, ir_inst *i, const simd_node *n);
 void simd_load(simd *s, ir_inst *i, const simd_node *n);
 void simd_store(simd *s, ir_inst *i, const simd_node *n);
+/* The access i, but so many bytes after where it begins. (access.c) */
+ir_imm simd_imm(const ir_inst *i, int64_t bytes);
+ir_inst *simd_step(simd *s, ir_inst *p, int64_t bytes);
 
 /* ------------------------------------------------------------------------------ masks (masks.c) */
 

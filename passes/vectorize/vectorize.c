@@ -184,6 +184,7 @@ static bool vectorize_loop(ir_func *f, const ir_loop *loop, const pass_uniformit
     if (ok) simd_find_shapes(&s);
     ok = ok && simd_is_legal(&s) && find_lanes(&s);
     if (!ok) return false;
+    simd_find_groups(&s);
     build(&s);
     ir_count(f->module->cx, vectorize_loops, 1);
     return true;
