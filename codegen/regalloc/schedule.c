@@ -7,8 +7,9 @@
  *
  * From the end of the block to its start, one instruction after the other is placed before those
  * that are placed.  It is ready when all its users are placed.  Of the few instructions that became
- * ready last, one is chosen that ends most live ranges, or begins fewest.  Taking what became ready
- * last keeps the parts of an expression together, as Sethi and Ullman (1970) do for trees.
+ * ready last, one is chosen that ends most live ranges, or begins fewest: first of all classes of
+ * registers, then of those that are lacking.  Taking what became ready last keeps the parts of an
+ * expression together, as Sethi and Ullman (1970) do for trees.
  *
  * Instructions that read or write memory, or have another effect, keep their order.
  */
@@ -39,6 +40,7 @@ typedef struct {
     const ra_pressure *pressure;
     ra_counter *counter;
     const uint8_t *class; /* by value id */
+    uint32_t counted;     /* the classes that matter to the order: a bit for each */
     schedule_walk walk;
     schedule_order order;
 } scheduler;
@@ -114,12 +116,16 @@ static bool is_earlier_operand(const ir_inst *i, unsigned n) {
     return false;
 }
 
+static bool is_counted(const scheduler *k, const ir_inst *v) {
+    return k->class[v->id] != CG_NO_CLASS && k->counted >> k->class[v->id] & 1;
+}
+
 /* How many more values are live before i than after it, if it is placed next. */
 static int find_growth(const scheduler *k, const ir_inst *i) {
-    int growth = is_live(k, i) ? -1 : 0;
+    int growth = is_live(k, i) && is_counted(k, i) ? -1 : 0;
     for (unsigned n = 0; n < i->nargs; n++) {
         const ir_inst *v = ir_arg(i, n);
-        growth += !is_live(k, v) && k->class[v->id] != CG_NO_CLASS && !is_earlier_operand(i, n);
+        growth += !is_live(k, v) && is_counted(k, v) && !is_earlier_operand(i, n);
     }
     return growth;
 }
@@ -165,23 +171,33 @@ static ir_inst *find_first_movable(const ir_block *b) {
     return i;
 }
 
-static bool is_exceeded(const scheduler *k, const ir_block *b) {
-    bool exceeded = k->s->random;
+/* The classes of which the block needs more than there is. */
+static uint32_t find_exceeded(const scheduler *k, const ir_block *b) {
+    uint32_t exceeded = 0;
     for (unsigned c = 0; c < k->s->t->nclasses; c++)
-        exceeded |= k->pressure->block[b->id].n[c] > k->pressure->registers.n[c];
+        if (k->pressure->block[b->id].n[c] > k->pressure->registers.n[c]) exceeded |= 1u << c;
     return exceeded;
 }
 
-/* Schedules a block; true: it needs too many registers nevertheless.  If there was no excess, it
- * needs them because instructions reserve registers, and scheduling does not help. */
-static bool schedule_block(scheduler *k, ir_block *b) {
-    ir_inst *first = find_first_movable(b);
-    uint64_t before = measure_excess(k, b, first);
-    if (!before && !k->s->random) return true;
-    find_order(k, b, first);
-    if (k->walk.excess >= before && !k->s->random) return true;
+static void apply_order(scheduler *k, ir_block *b) {
     for (uint32_t n = k->order.placed.n; n-- > 0;) ir_move_before(k->order.placed.data[n], b->last);
-    return k->walk.excess > 0;
+}
+
+/* Schedules a block; true: it needs too many registers nevertheless.  If there was no excess, it
+ * needs them because instructions reserve registers, and scheduling does not help.  What saves most
+ * registers of all classes may not save those that are lacking, so these are tried alone, too. */
+static bool schedule_block(scheduler *k, ir_block *b, uint32_t exceeded) {
+    const uint32_t counted[] = {UINT32_MAX, exceeded};
+    uint64_t least = measure_excess(k, b, find_first_movable(b));
+    if (!least && !k->s->random) return true;
+    for (unsigned n = 0; n < 2 && (least || k->s->random); n++) {
+        k->counted = counted[n];
+        find_order(k, b, find_first_movable(b));
+        if (k->walk.excess >= least && !k->s->random) continue;
+        apply_order(k, b);
+        least = k->walk.excess;
+    }
+    return least > 0;
 }
 
 bool ra_schedule(ra_state *s, const ra_graph *g, ra_counter *c, const ra_pressure *p) {
@@ -196,7 +212,9 @@ bool ra_schedule(ra_state *s, const ra_graph *g, ra_counter *c, const ra_pressur
         (ir_live_here){.live = g->live, .seen = ir_new_array(&s->scratch, uint32_t, values)};
     k.order.waits_for = ir_new_array(&s->scratch, uint32_t, values);
     k.order.above = ir_new_array(&s->scratch, ir_inst *, values);
-    foreach_block (b, s->f)
-        if (is_exceeded(&k, b)) exceeds |= schedule_block(&k, b);
+    foreach_block (b, s->f) {
+        uint32_t exceeded = find_exceeded(&k, b);
+        if (exceeded || s->random) exceeds |= schedule_block(&k, b, exceeded);
+    }
     return exceeds;
 }

@@ -167,6 +167,7 @@ typedef struct {
     uint8_t unit;      /* bytes that a displacement of one byte counts (EVEX) */
     uint8_t broadcast; /* bytes of an element, or 0 */
     uint8_t rounding;  /* x86_rounding */
+    uint8_t lane;      /* bytes that a bit of the mask is for; 0: it has no mask */
 } x86_form;
 
 extern const x86_form x86_forms[X86_ROWS];

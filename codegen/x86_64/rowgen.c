@@ -342,12 +342,36 @@ static void check_row(row *r) {
     if (!r->form.unit) r->form.unit = (uint8_t)(evex ? memory_bytes(r) : 1);
 }
 
+/* The bytes of what a bit of the mask is for: the end of the mnemonic says it. */
+static unsigned find_lane(const row *r) {
+    static const struct {
+        const char *end;
+        unsigned bytes;
+    } ends[] = {{"pcmpd", 4}, {"ps", 4},    {"ss", 4},     {"pd", 8},   {"sd", 8},   {"ph", 2},
+                {"2dq", 4},   {"2udq", 4},  {"lbw", 1},    {"hbw", 1},  {"lwd", 2},  {"hwd", 2},
+                {"ckldq", 4}, {"ckhdq", 4}, {"32x2", 4},   {"32x4", 4}, {"32x8", 4}, {"64x2", 8},
+                {"64x4", 8},  {"dqu8", 1},  {"dqu16", 2},  {"32", 4},   {"64", 8},   {"ldup", 4},
+                {"hdup", 4},  {"ddup", 8},  {"alignr", 1}, {"b", 1},    {"w", 2},    {"d", 4},
+                {"q", 8}};
+    const char *name = r->text->mnemonic;
+    size_t n = strlen(name);
+    if (!(r->form.flags & (X86_MASKED | X86_MASK_NEEDED))) return 0;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const char *end = ends[i].end;
+        bool ints = starts(name, "vp") && is(end, "sd"); /* signed */
+        if (n > strlen(end) && is(name + n - strlen(end), end) && !ints) return ends[i].bytes;
+    }
+    fail(r, "no end that says what a mask is for");
+    return 0;
+}
+
 static void read_row(row *r) {
     r->form.level = (uint8_t)r->text->level;
     read_opcode(r);
     read_operands(r);
     read_implicit(r);
     check_row(r);
+    r->form.lane = (uint8_t)find_lane(r);
 }
 
 /* Is b the same instruction as a, shorter where it can be? */
@@ -432,10 +456,11 @@ static void print_shapes(FILE *out, const x86_shape *shapes, unsigned n) {
 }
 
 static void print_form(FILE *out, const x86_form *f) {
-    fprintf(out, "    {%u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u},\n",
+    fprintf(out,
+            "    {%u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u, %u},\n",
             f->mnemonic, f->shape, f->shorter, f->upper, f->reads, f->writes, f->encoding, f->level,
             f->map, f->prefix, f->opcode, f->modrm, f->w, f->l, f->flags, f->unit, f->broadcast,
-            f->rounding);
+            f->rounding, f->lane);
 }
 
 int main(int argc, char **argv) {

@@ -92,5 +92,8 @@ bool x86_select(const cg_target *t, ir_func *f, const cg_options *o, ir_arena *s
                                          .host_call = select_host_call,
                                          .strip = x86_strip,
                                          .is_selectable = has_level_for};
-    return cg_select(&selector, t, f, o, scratch) && x86_check_rows((const x86_cpu *)t, f);
+    const x86_cpu *cpu = (const x86_cpu *)t;
+    if (!cg_select(&selector, t, f, o, scratch)) return false;
+    if (cpu->level >= X86_V4) x86_merge_masks(cpu, f);
+    return x86_check_rows(cpu, f);
 }

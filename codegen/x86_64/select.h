@@ -163,6 +163,12 @@ static inline ir_type x86_mask_of(ir_type t) {
 ir_inst *x86_mask_relation(ir_builder *b, int relation, ir_inst *x, ir_inst *y);
 /* Lanes of x where the mask is set, otherwise of y. */
 ir_inst *x86_mask_choose(ir_builder *b, ir_type t, ir_inst *mask, ir_inst *x, ir_inst *y);
+/* What loads lanes of a t by a mask; t has 16 bytes or more. (select_masked.c) */
+x86_row x86_masked_load(ir_type t);
+/* Is i such a choice, of vectors or scalars? */
+bool x86_is_blend(const ir_inst *i);
+/* After selection: masks go into the instructions whose results they choose. (select_merge.c) */
+void x86_merge_masks(const x86_cpu *cpu, ir_func *f);
 /* As x86_add_condition: some lane of a mask is set, or all are. */
 x86_cc x86_add_mask_any(ir_builder *b, x86_draft *d, const ir_inst *c);
 /* A mask as a number, and the other way round. */

@@ -75,13 +75,21 @@ static unsigned fused_row(const fused_rows r, ir_type t) {
 
 enum { TIED_X, TIED_Z };
 
+/* Has z no user but v, and a choice between v and z? */
+static bool ends_with(const ir_inst *v, const ir_inst *z) {
+    bool chosen = !v->uses->next && x86_is_blend(v->uses->user);
+    foreach_use (u, z)
+        if (u->user != v && !(chosen && u->user == v->uses->user)) return false;
+    return true;
+}
+
 /* z + x * y of `in`: where z ends here the sum takes its register, otherwise the product that of
  * x. */
 static ir_inst *build_fma(ir_builder *b, ir_inst *v, const fused_rows tied[2],
                           ir_inst *const in[3]) {
     if (!x86_has(b, X86_V3)) return NULL;
     ir_inst *x = in[0], *y = in[1], *z = in[2];
-    bool ends = !ir_is_leaf(z) && (!z->uses->next || z->op == IR_OP_phi);
+    bool ends = !ir_is_leaf(z) && (z->op == IR_OP_phi || ends_with(v, z));
     x86_draft d = {.row = fused_row(tied[ends ? TIED_Z : TIED_X], v->type), .type = v->type};
     bool swap = x86_is_foldable(b, d.row, v, x) && ends;
     x86_add_reg(b, &d, ends ? z : x);

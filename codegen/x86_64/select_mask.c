@@ -86,7 +86,7 @@ static comparison compare_floats(const ir_builder *b, const ir_inst *c) {
                         relation, opposites[relation] ? opposites[relation] : relation};
 }
 
-/* One operand may be memory.  It is faster to join two masks than to make one under the other. */
+/* One operand may be memory. */
 static ir_inst *build_compare(ir_builder *b, const ir_inst *v, comparison c) {
     bool swap = x86_is_foldable(b, c.row, v, c.x) && !x86_is_foldable(b, c.row, v, c.y);
     x86_draft d = {.row = c.row, .type = v->type};
@@ -105,10 +105,25 @@ static bool is_zero_vector(const ir_inst *x) {
     return ir_is_const(x) && ir_is_splat(x, &bits) && bits == 0;
 }
 
-ir_inst *mach_mask_compare(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+/* The truth value that all lanes of x are extended from with its sign; NULL: there is none. */
+static ir_inst *find_common_truth(const ir_inst *x) {
+    if (x->op != IR_OP_vec || ir_arg(x, 0)->op != IR_OP_sext) return NULL;
+    for (unsigned k = 1; k < x->nargs; k++)
+        if (ir_arg(x, k) != ir_arg(x, 0)) return NULL;
+    ir_inst *c = ir_arg(ir_arg(x, 0), 0);
+    return ir_is_bool(c->type) ? c : NULL;
+}
+
+/* Where x is negative. */
+static ir_inst *build_signs(ir_builder *b, const ir_inst *v, ir_inst *x) {
     static const lane_rows signs = BY_LANE(SIGNS);
-    if (v->op == IR_OP_slt && is_zero_vector(y))
-        return x86_build_regs(b, v->type, lane_row(signs, x->type), x, NULL, -1);
+    ir_inst *c = find_common_truth(x);
+    if (!c) return x86_build_regs(b, v->type, lane_row(signs, x->type), x, NULL, -1);
+    return x86_mask_of_bits(b, v->type, x86_build_regs(b, IR_I64, X86_NEG_rm64, c, NULL, -1));
+}
+
+ir_inst *mach_mask_compare(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    if (v->op == IR_OP_slt && is_zero_vector(y)) return build_signs(b, v, x);
     bool floats = ir_info(v)->rule == R_CMPF;
     return build_compare(b, v, floats ? compare_floats(b, v) : compare_ints(v));
 }
@@ -118,17 +133,36 @@ ir_inst *mach_mask_compare(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
 #define BLEND(N, L) X86_VPBLENDM##N##_##L##_##L##_##L##m_e
 #define SPREAD(N, L) X86_VPMOVM2##N##_##L##_k_e
 
-ir_inst *x86_mask_choose(ir_builder *b, ir_type t, ir_inst *mask, ir_inst *x, ir_inst *y) {
+static x86_row blend_row(ir_type t) {
     static const lane_rows rows = BY_LANE(BLEND);
-    x86_draft d = {.row = lane_row(rows, t), .kind = MACH_MASKED, .type = t};
+    return lane_row(rows, t);
+}
+
+bool x86_is_blend(const ir_inst *i) {
+    return i->op == IR_OP_mach && x86_kind_of(i) == MACH_MASKED &&
+           x86_row_of(i) == blend_row(i->type);
+}
+
+ir_inst *x86_mask_choose(ir_builder *b, ir_type t, ir_inst *mask, ir_inst *x, ir_inst *y) {
+    x86_draft d = {.row = blend_row(t), .kind = MACH_MASKED, .type = t};
     x86_add_reg(b, &d, y);
     x86_add_reg(b, &d, x);
     x86_add_reg(b, &d, mask);
     return x86_build(b, &d);
 }
 
+/* x may be memory, unless it is read under the mask (select_merge.c). */
 ir_inst *mach_mask_blend(ir_builder *b, ir_inst *v, ir_inst *c, ir_inst *x, ir_inst *y) {
-    if (!ir_is_bool(v->type)) return x86_mask_choose(b, v->type, c, x, y);
+    if (!ir_is_bool(v->type)) {
+        x86_draft d = {.row = blend_row(v->type), .kind = MACH_MASKED, .type = v->type};
+        x86_add_reg(b, &d, y);
+        if (is_zero_vector(y))
+            x86_add_reg(b, &d, x);
+        else
+            x86_add_rm(b, &d, v, x);
+        x86_add_reg(b, &d, c);
+        return x86_build(b, &d);
+    }
     c = cg_in_register(b, c);
     ir_inst *yes = x86_build_regs(b, v->type, X86_KANDQ_k_k_k, c, x, -1);
     ir_inst *no = x86_build_regs(b, v->type, X86_KANDNQ_k_k_k, c, y, -1);

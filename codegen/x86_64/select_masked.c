@@ -90,14 +90,17 @@ static ir_inst *load_by_signs(ir_builder *b, ir_inst *v, ir_inst *p, ir_inst *c,
     return x86_packed_choose(b, v, m, x, other);
 }
 
-ir_inst *mach_masked_load(ir_builder *b, ir_inst *v, ir_inst *p, ir_inst *c, ir_inst *other) {
+x86_row x86_masked_load(ir_type t) {
     static const widths rows[] = {LOADS(VMOVDQU8),  LOADS(VMOVDQU16), LOADS(VMOVDQU32),
                                   LOADS(VMOVDQU64), LOADS(VMOVUPS),   LOADS(VMOVUPD)};
+    return rows[lane_index(t)][width_of(x86_bytes_of(t))];
+}
+
+ir_inst *mach_masked_load(ir_builder *b, ir_inst *v, ir_inst *p, ir_inst *c, ir_inst *other) {
     if (!x86_has(b, X86_V4)) return load_by_signs(b, v, p, c, other);
     bool zero = is_any_or_zero(other);
-    x86_draft d = {.row = rows[lane_index(v->type)][width_of(x86_bytes_of(v->type))],
-                   .kind = zero ? MACH_ZEROED : MACH_MERGED,
-                   .type = v->type};
+    x86_draft d = {
+        .row = x86_masked_load(v->type), .kind = zero ? MACH_ZEROED : MACH_MERGED, .type = v->type};
     ir_inst *mask = mask_bits(b, c, lanes_in_register(v->type));
     x86_add_memory(b, &d, v, p);
     x86_add_reg(b, &d, mask);

@@ -22,12 +22,18 @@ ir_inst *vec_build_like(vec_state *s, const ir_inst *i, ir_type t, ir_inst *cons
     return ir_build(&s->b, (ir_op)i->op, t, i->flags, i->imm, i->nargs, args);
 }
 
+/* What is the same in two lanes is done once. */
 void vec_by_lanes(vec_state *s, ir_inst *i) {
     ir_inst *args[8], **out = vec_room(s, ir_lanes(i->type));
     assert(i->nargs <= 8);
     for (unsigned k = 0; k < ir_lanes(i->type); k++) {
-        for (unsigned n = 0; n < i->nargs; n++) args[n] = vec_lane(s, ir_arg(i, n), k);
-        out[k] = vec_build_like(s, i, ir_elem(i->type), args);
+        bool same = k > 0;
+        for (unsigned n = 0; n < i->nargs; n++) {
+            ir_inst *x = vec_lane(s, ir_arg(i, n), k);
+            same &= k && x == args[n];
+            args[n] = x;
+        }
+        out[k] = same ? out[k - 1] : vec_build_like(s, i, ir_elem(i->type), args);
     }
     vec_set_lanes(s, i, out);
 }

@@ -137,14 +137,40 @@ static ir_inst *mask_of_lanes(vec_state *s, ir_inst *v, unsigned first, unsigned
     return vec_of_lanes(s, elem, lane, known, n);
 }
 
+/* The truth value of n lanes if it is the same one; otherwise NULL. */
+static ir_inst *common_truth(const vec_state *s, ir_inst *v, unsigned first, unsigned n) {
+    const vec_parts *p = vec_parts_of(s, v);
+    if (!ir_is_vector(v->type)) return v;
+    if (!p || !p->lane) return NULL;
+    for (unsigned k = first + 1; k < first + n && k < ir_lanes(v->type); k++)
+        if (p->lane[k] != p->lane[first]) return NULL;
+    return p->lane[first];
+}
+
+static bool is_opposite(const ir_inst *c) {
+    return c->op == IR_OP_xor && ir_is_const(ir_arg(c, 1)) && ir_arg(c, 1)->imm.bits & 1;
+}
+
+/* A mask whose lanes all have the truth value c, as vec_mask gives it.  An opposite is made of the
+ * mask that it is the opposite of, since both are needed often. */
+static ir_inst *mask_of_one(vec_state *s, ir_inst *c, unsigned n, ir_type elem, unsigned bits) {
+    if (!is_opposite(c)) {
+        ir_inst *m = ir_build_splat(&s->b, ir_build1(&s->b, IR_OP_sext, elem, c), n);
+        return bits == 1 ? vec_truth(s, m) : m;
+    }
+    ir_inst *m = mask_of_one(s, ir_arg(c, 0), n, elem, bits);
+    uint64_t all = ir_zext(UINT64_MAX, ir_bits(s->f->module, m->type));
+    return ir_build2(&s->b, IR_OP_xor, m->type, m, ir_const(s->f, m->type, all));
+}
+
 /* A mask of scalars, as integers of the least size of which there are pieces. */
 static ir_inst *mask_of_scalars(vec_state *s, ir_inst *v, unsigned first, unsigned n,
                                 unsigned bits) {
     unsigned least = n < LEAST_BYTES ? 16 : 8;
     ir_type elem = vec_bits_type(bits == 1 ? least : bits);
-    ir_inst *m = ir_is_vector(v->type)
-                     ? mask_of_lanes(s, v, first, n, elem)
-                     : ir_build_splat(&s->b, ir_build1(&s->b, IR_OP_sext, elem, v), n);
+    ir_inst *c = common_truth(s, v, first, n);
+    if (c) return mask_of_one(s, c, n, elem, bits);
+    ir_inst *m = mask_of_lanes(s, v, first, n, elem);
     return bits == 1 ? vec_truth(s, m) : m;
 }
 

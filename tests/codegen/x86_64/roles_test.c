@@ -12,18 +12,22 @@
 /* What is meant to differ. */
 static const struct {
     const char *mnemonics; /* between spaces */
-    bool operands, flags;
+    bool operands, flags, lanes;
     const char *why;
 } differences[] = {
     {" sqrtss sqrtsd rcpss rsqrtss roundss roundsd cvtss2sd cvtsd2ss movss movsd movlps movlpd "
      "movhps "
      "movhpd movhlps movlhps ",
-     true, false, "the other lanes stay"},
-    {" bsf bsr ", true, false, "the result stays when the source is 0, or is undefined"},
-    {" nop prefetcht0 prefetcht1 prefetcht2 prefetchnta ", true, false, "no access that can fault"},
-    {" blendvps blendvpd pblendvb ", true, false, "xmm0 is an operand that is written out"},
-    {" shl shr sar shld shrd ", false, true, "a count of 0 keeps the flags, also an immediate one"},
-    {" vptest vtestps vtestpd ", false, true, "as ptest: the manual says that four flags become 0"},
+     true, false, false, "the other lanes stay"},
+    {" bsf bsr ", true, false, false, "the result stays when the source is 0, or is undefined"},
+    {" nop prefetcht0 prefetcht1 prefetcht2 prefetchnta ", true, false, false,
+     "no access that can fault"},
+    {" blendvps blendvpd pblendvb ", true, false, false, "xmm0 is an operand that is written out"},
+    {" shl shr sar shld shrd ", false, true, false,
+     "a count of 0 keeps the flags, also an immediate one"},
+    {" vptest vtestps vtestpd ", false, true, false,
+     "as ptest: the manual says that four flags become 0"},
+    {" vpsllvq vpsrlvq vpshuflw vpshufhw ", false, false, true, "the manual has others"},
 };
 
 typedef struct {
@@ -52,12 +56,16 @@ static void decode(decoded *d, const x86_case *c) {
     cr_expect_eq(d->inst.length, n, "length of row %d (%s)", c->row, d->name);
 }
 
-static bool differs(const decoded *d, bool flags) {
+typedef enum { OPERANDS, FLAGS, LANES } fact;
+
+static bool differs(const decoded *d, fact f) {
     char name[X86_MNEMONIC + 2];
     snprintf(name, sizeof name, " %s ", d->name);
     for (size_t i = 0; i < sizeof differences / sizeof *differences; i++)
-        if (flags ? differences[i].flags : differences[i].operands)
-            if (strstr(differences[i].mnemonics, name)) return true;
+        if (strstr(differences[i].mnemonics, name))
+            return f == OPERANDS ? differences[i].operands
+                   : f == FLAGS  ? differences[i].flags
+                                 : differences[i].lanes;
     return false;
 }
 
@@ -92,11 +100,21 @@ static void check_operand(const decoded *d, unsigned arg, const ZydisDecodedOper
 
 static void check_operands(const decoded *d) {
     unsigned arg = 0;
-    if (differs(d, false)) return;
+    if (differs(d, OPERANDS)) return;
     for (unsigned i = 0; i < d->inst.operand_count; i++)
         if (is_shown(&d->operands[i])) check_operand(d, arg++, &d->operands[i]);
     cr_expect_eq(arg, x86_shape_of(d->subject->row)->nargs, "operands of row %d (%s)",
                  d->subject->row, d->name);
+}
+
+/* Lanes are those of the result, of what is stored, or of what is compared into a mask. */
+static void check_lane(const decoded *d) {
+    const ZydisDecodedOperand *o = d->operands;
+    bool compares = x86_shape_of(d->subject->row)->slot[0].kind == X86_K;
+    while (!is_shown(o) || (compares && o == d->operands)) o++;
+    if (d->form->lane && !differs(d, LANES))
+        cr_expect_eq(d->form->lane * 8, o->element_size, "lanes of row %d (%s): %u bits, Zydis %u",
+                     d->subject->row, d->name, d->form->lane * 8, o->element_size);
 }
 
 /* ------------------------------------------------------------------------------------- implicit */
@@ -137,7 +155,7 @@ static void add_flags(const decoded *d, const ZydisDecodedOperand *o, unsigned *
 static void check_implicit(const decoded *d) {
     /* Zydis does not speak of the order of accesses and of upper parts */
     unsigned ignored =
-        1u << X86_MEMORY | 1u << X86_VECTORS | (unsigned)differs(d, true) << X86_FLAGS;
+        1u << X86_MEMORY | 1u << X86_VECTORS | (unsigned)differs(d, FLAGS) << X86_FLAGS;
     unsigned reads = 0, writes = 0;
     for (unsigned i = 0; i < d->inst.operand_count; i++) {
         const ZydisDecodedOperand *o = &d->operands[i];
@@ -192,6 +210,7 @@ Test(roles, every_row_as_zydis_knows_it) {
     for (const x86_case *c = cases.data; c < cases.data + cases.n; c++) {
         decode(&d, c);
         check_operands(&d);
+        check_lane(&d);
         check_implicit(&d);
         check_level(&d);
     }
