@@ -571,8 +571,9 @@ enum {
     IR_NINF = 16,
     IR_NSZ = 32,
     IR_ARCP = 64,
-    IR_FAST = 128,    /* reassociation and everything above */
-    IR_CONTRACT = 256 /* a multiply and an add may become fma */
+    IR_FAST = 128,     /* reassociation and everything above */
+    IR_CONTRACT = 256, /* a multiply and an add may become fma */
+    IR_REASSOC = 512   /* operands may be regrouped, and nothing else */
 };
 
 struct ir_inst {

@@ -11,7 +11,7 @@
 const text_word text_inst_flags[] = {
     {"nsw", IR_NSW},           {"nuw", IR_NUW}, {"inbounds", IR_INBOUNDS}, {"nnan", IR_NNAN},
     {"ninf", IR_NINF},         {"nsz", IR_NSZ}, {"arcp", IR_ARCP},         {"fast", IR_FAST},
-    {"contract", IR_CONTRACT}, {NULL, 0},
+    {"contract", IR_CONTRACT}, {"reassoc", IR_REASSOC}, {NULL, 0},
 };
 const text_word text_mem_flags[] = {
     {"volatile", IR_MEM_VOLATILE},

@@ -97,7 +97,7 @@ static bool touches_floats(const ir_inst *i) {
 
 static void check_flags(verifier *v, const ir_inst *i) {
     const uint32_t wrap = IR_NSW | IR_NUW,
-                   fast = IR_NNAN | IR_NINF | IR_NSZ | IR_ARCP | IR_FAST | IR_CONTRACT;
+                   fast = IR_NNAN | IR_NINF | IR_NSZ | IR_ARCP | IR_FAST | IR_CONTRACT | IR_REASSOC;
     if (i->flags & ~(wrap | fast | IR_INBOUNDS))
         verify_fail(v, "unknown flags 0x%x", i->flags & ~(wrap | fast | IR_INBOUNDS));
     if ((i->flags & IR_INBOUNDS) && i->op != IR_OP_ptradd)

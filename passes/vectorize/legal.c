@@ -55,6 +55,7 @@ static bool check_varying(simd *s, const ir_inst *i) {
         return simd_refuse(s, i, "a bitcast changes the number of components");
     case IR_OP_select:
     case IR_OP_phi:
+        if (s->value[i->id].carried) return true;
         if (simd_shape_of(s, i) == SIMD_STRIDED || !has_pointer(i)) return true;
         return simd_refuse(s, i, "a pointer is chosen by items");
     case IR_OP_vec:
@@ -80,16 +81,19 @@ static bool check_inst(simd *s, const ir_inst *i) {
     return check_varying(s, i);
 }
 
-static bool check_uses(simd *s, const ir_inst *i) {
-    foreach_use (u, i)
-        if (!simd_is_inside(s, u->user)) return simd_refuse(s, i, "a value is used after the loop");
+/* Values that are used after the loop are listed. */
+static bool check_uses(simd *s, ir_inst *i) {
+    bool after = false;
+    foreach_use (u, i) after |= !simd_is_inside(s, u->user);
+    if (!after) return true;
+    if (ir_is_ptr(i->type) && simd_shape_at(s, i, s->scalar.latch) == SIMD_VARYING)
+        return simd_refuse(s, i, "a pointer that differs between items is used after the loop");
+    *ir_push(s->scratch, &s->after) = (simd_after){.value = i};
     return true;
 }
 
 bool simd_is_legal(simd *s) {
-    foreach_phi (phi, s->scalar.loop->header)
-        if (phi != s->scalar.counter)
-            return simd_refuse(s, phi, "a value goes from one item to the next");
+    if (!simd_find_carried(s)) return false;
     for (uint32_t k = 0; k < s->n; k++) {
         if (s->node[k].kind != SIMD_BLOCK) continue;
         foreach_inst (i, s->node[k].block)

@@ -87,7 +87,9 @@ static form extend(const simd *s, const ir_inst *i, form x) {
 static form phi_form(const simd *s, const ir_inst *phi) {
     const ir_block *b = phi->block;
     const ir_loop *loop = s->uniformity->loops->of[b->id];
+    const simd_carried *c = s->value[phi->id].carried;
     if (phi == s->scalar.counter) return strided(1);
+    if (c && ir_is_const(c->by)) return strided(ir_signed_const(c->by));
     if (loop->header != b || loop == s->scalar.loop || phi->nargs != 2) return varying;
     if (!ir_is_int(phi->type) && !ir_is_ptr(phi->type)) return varying;
     form f = {0};

@@ -13,6 +13,8 @@
  *   groups.c       accesses of members of a structure, which are done together
  *   members.c      their loads and stores
  *   transpose.c    the shuffles of these
+ *   carried.c      what goes from one item to the next
+ *   combine.c      its form in the vector loop and after it
  *   repair.c       uses that lost the dominance of their definition
  */
 #ifndef SPVFUSE_PASSES_SIMD_H
@@ -83,9 +85,12 @@ typedef struct {
     struct simd_value *value; /* by value id */
     uint32_t nvalues;
     ir_builder b;
-    ir_block *preheader;            /* of the vector loop */
-    ir_vec(ir_inst *) phis;         /* scalar phis whose copies get their arguments at the end */
-    ir_vec(struct simd_hole) holes; /* operands to be checked by repair.c */
+    ir_block *preheader; /* of the vector loop */
+    uint32_t nblocks;    /* ids of the blocks of the scalar code are below */
+    ir_vec(struct simd_carried) carried;
+    ir_vec(struct simd_after) after; /* values of the loop that are used after it */
+    ir_vec(ir_inst *) phis;          /* scalar phis whose copies get their arguments at the end */
+    ir_vec(struct simd_hole) holes;  /* operands to be checked by repair.c */
     const char *refusal;
     const ir_inst *refused; /* the instruction that it is about, or NULL */
 } simd;
@@ -95,7 +100,7 @@ static inline bool simd_diverges(const simd *s, const ir_loop *loop) {
     return loop != s->scalar.loop && s->uniformity->divergent_exits[loop->header->id];
 }
 static inline bool simd_is_inside(const simd *s, const ir_inst *v) {
-    return v->block && s->node_of[v->block->id] != SIMD_NONE;
+    return v->block && v->block->id < s->nblocks && s->node_of[v->block->id] != SIMD_NONE;
 }
 /* Are there lanes that do not get there? */
 static inline bool simd_is_masked(const simd *s, const ir_block *b) {
@@ -135,6 +140,10 @@ typedef struct simd_value {
     ir_inst **part;           /* W lanes of each component, when they are asked for */
     ir_inst **last;           /* its components after a loop that lanes leave one by one */
     struct simd_group *group; /* of an access, or NULL */
+    ir_inst *offset;              /* of a varying pointer: bytes of each lane, i64 */
+    ir_inst **part;               /* W lanes of each component, when they are asked for */
+    ir_inst **last;               /* its components after a loop that lanes leave one by one */
+    struct simd_carried *carried; /* the phi of the header that it is, or takes part in */
 } simd_value;
 
 void simd_find_shapes(simd *s);
@@ -212,6 +221,39 @@ void simd_enter_node(simd *s, uint32_t k);
 void simd_leave_node(simd *s, uint32_t k);
 /* Gives phis their arguments. */
 void simd_fill_phis(simd *s);
+
+/* --------------------------------------- values between items and after them (carried.c, combine.c) */
+
+typedef enum { SIMD_UNKNOWN, SIMD_PROGRESSION, SIMD_REDUCTION, SIMD_SCAN, SIMD_LAST } simd_carry;
+
+/* A phi of the header, other than the counter. */
+typedef struct simd_carried {
+    ir_inst *phi, *init, *next;
+    simd_carry kind;
+    ir_op op;    /* that combines; IR_OP_const: none */
+    bool chosen; /* `last`: by a condition that differs between lanes */
+    ir_inst *by; /* progression, scan: the other operand */
+    /* In the vector loop. */
+    ir_inst **copy;  /* phis: of each component, or the first one for all */
+    ir_inst *mask;   /* chosen: lanes that had a value in the iteration that had one */
+    ir_inst *step;   /* progression: W times */
+    ir_inst *result; /* after the loop: what the next item gets */
+} simd_carried;
+
+typedef struct simd_after {
+    ir_inst *value, *last; /* in the loop; after the vector loop */
+} simd_after;
+
+/* Before shapes are found, and with their help.  False: refused. */
+void simd_find_progressions(simd *s);
+bool simd_find_carried(simd *s);
+/* Builds phis; the copy of i, if it is more than that of an operation; arguments of the phis. */
+void simd_begin_carried(simd *s);
+bool simd_widen_carried(simd *s, const ir_inst *i);
+void simd_close_carried(simd *s);
+/* In the block after the vector loop; and once that is complete. */
+void simd_find_results(simd *s);
+void simd_leave_loops(simd *s, ir_block *rest);
 
 /* ------------------------------------------------------------------------------------- repair.c */
 

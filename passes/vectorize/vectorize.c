@@ -136,6 +136,7 @@ static void build_nodes(simd *s, frame *fr) {
     ir_build_jmp(&s->b, s->node[0].head);
     fr->counter = ir_append_arg(ir_build_phi(s->node[0].head, s->scalar.counter->type), fr->start);
     s->value[s->scalar.counter->id].base = fr->counter;
+    simd_begin_carried(s);
     for (uint32_t k = 0; k < s->n; k++) {
         simd_enter_node(s, k);
         const simd_node *n = &s->node[k];
@@ -150,17 +151,20 @@ static void build_nodes(simd *s, frame *fr) {
 static void build_end(simd *s, frame *fr) {
     const simd_loop *l = &s->scalar;
     ir_type t = l->counter->type;
+    simd_close_carried(s);
     ir_inst *next = ir_build_raw(&s->b, IR_OP_add, t, IR_NSW | IR_NUW, (ir_imm){0}, 2,
                                  (ir_inst *[]){fr->counter, number(s, s->lanes)});
     ir_build_br(&s->b, ir_build2(&s->b, IR_OP_ult, IR_I1, next, fr->end), s->node[0].head,
                 fr->rest);
     ir_append_arg(fr->counter, next);
     ir_at_end(&s->b, fr->rest);
+    simd_find_results(s);
     uint32_t latch = ir_pred_index(l->exit, l->latch);
     ir_build_br(&s->b, ir_build2(&s->b, IR_OP_ult, IR_I1, fr->end, l->end), l->loop->header,
                 l->exit);
     ir_append_arg(l->counter, fr->end);
     foreach_phi (phi, l->exit) ir_append_arg(phi, ir_arg(phi, latch));
+    simd_leave_loops(s, fr->rest);
 }
 
 static void build(simd *s) {
@@ -179,8 +183,10 @@ static void build(simd *s) {
 static bool vectorize_loop(ir_func *f, const ir_loop *loop, const pass_uniformity *u,
                            pass_ctx *cx) {
     simd s = {.f = f, .cx = cx, .scratch = cx->scratch, .uniformity = u, .scalar.loop = loop};
+    s.nblocks = f->next_block;
     s.value = ir_new_array(cx->scratch, simd_value, f->next_id);
     bool ok = find_loop(&s) && simd_find_graph(&s);
+    if (ok) simd_find_progressions(&s);
     if (ok) simd_find_shapes(&s);
     ok = ok && simd_is_legal(&s) && find_lanes(&s);
     if (!ok) return false;

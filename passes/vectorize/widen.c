@@ -111,7 +111,9 @@ static ir_inst *widen_lanewise(simd *s, const ir_inst *i, unsigned k, const simd
     assert_at(i, i->nargs <= 8);
     for (unsigned a = 0; a < i->nargs; a++) args[a] = operand(s, i, a, k);
     if (ir_has_flag(i, F_TRAPS)) args[1] = safe_divisor(s, args[1], n);
-    return ir_build(&s->b, (ir_op)i->op, wide_type(s, i->type), i->flags, i->imm, i->nargs, args);
+    uint32_t flags = i->flags;
+    if (s->value[i->id].carried) flags &= ~(uint32_t)(IR_NSW | IR_NUW); /* of another order */
+    return ir_build(&s->b, (ir_op)i->op, wide_type(s, i->type), flags, i->imm, i->nargs, args);
 }
 
 static ir_inst *widen_dot(simd *s, const ir_inst *i) {
@@ -181,6 +183,8 @@ void simd_widen(simd *s, ir_inst *i, const simd_node *n) {
     s->b.loc = i->loc;
     if (i->op == IR_OP_store) {
         simd_store(s, i, n);
+    } else if (simd_widen_carried(s, i)) {
+        return;
     } else if (shape != SIMD_VARYING) {
         s->value[i->id].base = copy_scalar(s, i);
     } else if (i->op == IR_OP_load) {

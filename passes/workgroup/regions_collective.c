@@ -13,8 +13,9 @@
  *               barrier                                         barrier
  *
  * Code between two of these barriers does the same for all items, so in most cases it runs once.
- * Floats are combined in the order of linear ids.  The neutral operands are exact: -0 for sums, NaN
- * for fmin and fmax; the result of an exclusive scan for the first item is a number of its own.
+ * Floats are combined in the order of linear ids, by operations that may be regrouped.  The neutral
+ * operands are exact: -0 for sums, NaN for fmin and fmax; the result of an exclusive scan for the
+ * first item is a number of its own.
  *
  * The last item that gets to an async copy performs it.  Waiting for it is a barrier, and events
  * are null.
@@ -121,7 +122,8 @@ static ir_inst *combine_values(expander *c, const ir_inst *i, ir_inst *x, ir_ins
     ir_op op = ir_combining_op((ir_op)i->op);
     if (i->op == IR_OP_group_any) op = IR_OP_or;
     if (i->op == IR_OP_group_all) op = IR_OP_and;
-    return ir_build2(&c->b, op, x->type, x, y);
+    uint32_t flags = ir_is_float(x->type) ? IR_REASSOC : 0;
+    return ir_build(&c->b, op, x->type, flags, (ir_imm){0}, 2, (ir_inst *[]){x, y});
 }
 
 static ir_inst *is_item(expander *c, ir_inst *number) {
