@@ -136,13 +136,10 @@ typedef struct simd_value {
     /* The copy: the scalar that all lanes have, or that lane 0 has; of a varying pointer, what its
      * lanes are offsets from. */
     ir_inst *base;
-    ir_inst *offset;          /* of a varying pointer: bytes of each lane, i64 */
-    ir_inst **part;           /* W lanes of each component, when they are asked for */
-    ir_inst **last;           /* its components after a loop that lanes leave one by one */
-    struct simd_group *group; /* of an access, or NULL */
     ir_inst *offset;              /* of a varying pointer: bytes of each lane, i64 */
     ir_inst **part;               /* W lanes of each component, when they are asked for */
     ir_inst **last;               /* its components after a loop that lanes leave one by one */
+    struct simd_group *group;     /* of an access, or NULL */
     struct simd_carried *carried; /* the phi of the header that it is, or takes part in */
 } simd_value;
 
