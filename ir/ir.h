@@ -127,6 +127,7 @@ typedef struct {
     void (*dump)(void *user, const char *stage, const char *text);
     void *dump_user;
     bool verify_each, time, trace_rules;
+    bool remarks; /* passes report what they have decided, as notes */
 } ir_inspection;
 
 /* The time that stages and analyses took, in the order in which they were entered first. */

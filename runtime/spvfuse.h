@@ -199,6 +199,9 @@ typedef struct {
     const spvf_range *range; /* that kernels are launched on, as far as `access` asks; or NULL */
     bool *stopped;           /* becomes true when the pipeline ends at stop_after; or NULL */
     bool stats;              /* of spvf_context_inspect: count what is done */
+    /* Of spvf_context_inspect: notes say for each loop over work-items how many of them an iteration
+     * runs, and by which forms of access, or why it runs one. */
+    bool remarks;
 } spvf_pass_options;
 
 /* Transforms the module in place.  After an error the module may only be destroyed.
@@ -211,7 +214,7 @@ SPVF_API const char *spvf_pass_name(size_t index, const char **description);
 /* The same for the stages of native code, in the order in which they run. */
 SPVF_API const char *spvf_stage_name(size_t index, const char **description);
 /* Shows the native code that the context makes from here on, by spvf_module_emit or for launches,
- * as dump_after, dump_changed, verify_each, time, trace_rules and stats say; what else is in the options has
+ * as dump_after, dump_changed, verify_each, time, trace_rules, stats and remarks say; what else is in the options has
  * no effect.  SPVF_ERROR_ARGUMENT, after a message, if dump_after or stop_after name nothing.
  * NULL: shows it no longer.  Launches do not take code from the cache meanwhile. */
 SPVF_API spvf_status spvf_context_inspect(spvf_context *context, const spvf_pass_options *options);

@@ -13,13 +13,15 @@
  *   ; range: 512/64            of launches, for printers such as `access`; in each part its own
  *   ; machine: x86_64:v3       what vectors and operations passes prepare code for; in each part
  *                              its own
+ *   ; lanes: 8                 of vectorized loops; otherwise as many as pay
  *   ; errors                   anywhere in a part: the messages of parsing or of a pass
  *   ; eval: @f(1, 2.0) == 3.0  interpreted before and after the passes; literals take the types of
  *                              the signature; `nan` is any NaN, `undef` any value; no `==`: it ends
  *   func @f(…) … { … }
  *   ;| the expected text of the function above, or the expected messages
  *   ;---                       ends a part: each is a module of its own, whose lines count from 1;
- *                              what the first part says about passes and errors holds for all
+ *                              what the first part says about passes, lanes and errors holds
+ *                              for all
  *
  * A function without expected text must print back unchanged (`parse`), must have no message
  * (`verify`), or is there for its eval lines.  Every part that can be read is also printed, read
@@ -135,6 +137,7 @@ static void read_directives(runner *r, part *p) {
         if (starts_with(l, "; run:")) p->setting.passes = directive(r, l, 6);
         if (starts_with(l, "; range:")) p->setting.range = directive(r, l, 8);
         if (starts_with(l, "; machine:")) p->setting.level = directive(r, l, 10);
+        if (starts_with(l, "; lanes:")) p->setting.lanes = directive(r, l, 8);
         if (starts_with(l, "; errors")) p->errors = true;
         if (!starts_with(l, "; eval:")) continue;
         *ir_push(&r->arena, &p->evals) = trim(rest_of(l, 7));
@@ -406,16 +409,16 @@ static void run_file(void *arg) {
         return;
     }
     ir_text out = {.arena = &r->arena};
-    const char *of_file = NULL;
+    run_setting of_file = {0};
     bool errors = false;
     run_split(r, text, n, &p.lines);
     for (uint32_t i = 0; i < p.lines.n; i = p.end + 1) {
-        p = (part){.path = p.path, .lines = p.lines, .first = i, .setting.passes = of_file};
+        p = (part){.path = p.path, .lines = p.lines, .first = i, .setting = of_file};
         p.errors = errors;
         for (p.end = i; p.end < p.lines.n && !starts_with(p.lines.data[p.end], ";---");) p.end++;
         read_directives(r, &p);
         if (i == 0) {
-            of_file = p.setting.passes;
+            of_file = (run_setting){.passes = p.setting.passes, .lanes = p.setting.lanes};
             errors = p.errors;
         }
         find_units(r, &p);

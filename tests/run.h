@@ -44,6 +44,7 @@ typedef struct {
     const char *passes;
     const char *range; /* of launches, in the form of ranges.h */
     const char *level; /* of the machine that passes prepare code for: "x86_64:v3" */
+    const char *lanes; /* of vectorized loops, a number */
 } run_setting;
 
 /* Runs passes.  What printers write goes to `said`, as it comes: a section for each function. */

@@ -10,6 +10,8 @@
 #include "tests/passes/ranges.h"
 #include "tests/run.h"
 
+#include <stdlib.h>
+
 static void keep_text(void *user, const char *pass, const char *text) {
     (void)pass;
     ir_put(user, text);
@@ -23,6 +25,7 @@ bool run_passes(runner *r, ir_module *m, const run_setting *setting, ir_text *sa
     o.dump = keep_text;
     o.library = &cg_math_library;
     o.dump_user = said;
+    if (setting->lanes) o.lanes = (unsigned)strtoul(setting->lanes, NULL, 10);
     if (setting->range) range = parse_range(setting->range), o.range = &range;
     if (setting->level) {
         unsigned level = 0;

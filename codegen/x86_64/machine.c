@@ -12,6 +12,7 @@ static ir_target describe(unsigned level) {
                        .vector_bytes = v4   ? 64
                                        : v3 ? 32
                                             : 16,
+                       .vector_registers = v4 ? 32 : 16,
                        .has_masks = v4,
                        .takes = x86_takes,
                        .level = level};

@@ -214,6 +214,9 @@ typedef struct {
 } pass_cost;
 /* The cost of one operation, for one lane. (latency.c) */
 pass_cost pass_cost_of(const ir_inst *i);
+/* How long a core is occupied by it, in quarters of a cycle, for a scalar or a vector of up to 256
+ * bits.  (latency.c) */
+unsigned pass_quarters_of(const ir_inst *i);
 /* The cost of a function without loops, by the costs of its instructions. */
 pass_cost pass_find_chain(ir_func *f, pass_cost (*cost)(const ir_inst *i), ir_arena *scratch);
 /* Does f have chains of operations that are long enough to matter: library functions, without loops

@@ -2,13 +2,16 @@
 #include "passes/analysis/analysis.h"
 
 typedef enum {
-#define LATENCY(class, instructions, cycles, what) CLASS_##class,
+#define LATENCY(class, instructions, cycles, quarters, what) CLASS_##class,
 #include "passes/analysis/latency.def"
 #undef LATENCY
 } latency_class;
 
-static const pass_cost costs[] = {
-#define LATENCY(class, instructions, cycles, what) {instructions, cycles},
+static const struct {
+    pass_cost cost;
+    unsigned quarters;
+} costs[] = {
+#define LATENCY(class, instructions, cycles, quarters, what) {{instructions, cycles}, quarters},
 #include "passes/analysis/latency.def"
 #undef LATENCY
 };
@@ -37,6 +40,10 @@ static latency_class class_of(const ir_inst *i) {
     case IR_OP_store:
     case IR_OP_masked_store:
     case IR_OP_scatter: return CLASS_STORE;
+    case IR_OP_vec:
+    case IR_OP_extract:
+    case IR_OP_insert:
+    case IR_OP_shuffle: return CLASS_SHUFFLE;
     case IR_OP_mul: return CLASS_PRODUCT;
     case IR_OP_fdiv:
     case IR_OP_sqrt:
@@ -52,4 +59,6 @@ static latency_class class_of(const ir_inst *i) {
     return is_float ? CLASS_FLOAT : CLASS_INTEGER;
 }
 
-pass_cost pass_cost_of(const ir_inst *i) { return costs[class_of(i)]; }
+pass_cost pass_cost_of(const ir_inst *i) { return costs[class_of(i)].cost; }
+
+unsigned pass_quarters_of(const ir_inst *i) { return costs[class_of(i)].quarters; }

@@ -8,6 +8,7 @@
  *   shape.c        how values differ between lanes: not at all, by a constant stride, or anyhow
  *   legal.c        what cannot be vectorized
  *   masks.c        which lanes are active in a block; phis that become selects
+ *   width.c        how many lanes
  *   widen.c        instructions for all lanes
  *   access.c       loads and stores
  *   groups.c       accesses of members of a structure, which are done together
@@ -16,6 +17,8 @@
  *   carried.c      what goes from one item to the next
  *   combine.c      its form in the vector loop and after it
  *   repair.c       uses that lost the dominance of their definition
+ *   price.c        whether the vector loop is the faster one
+ *   remarks.c      what has become of a loop, in words
  */
 #ifndef SPVFUSE_PASSES_SIMD_H
 #define SPVFUSE_PASSES_SIMD_H
@@ -91,6 +94,7 @@ typedef struct {
     ir_vec(struct simd_after) after; /* values of the loop that are used after it */
     ir_vec(ir_inst *) phis;          /* scalar phis whose copies get their arguments at the end */
     ir_vec(struct simd_hole) holes;  /* operands to be checked by repair.c */
+    uint64_t scalar_price, vector_price; /* of an item, if they have been compared */
     const char *refusal;
     const ir_inst *refused; /* the instruction that it is about, or NULL */
 } simd;
@@ -149,6 +153,9 @@ simd_shape simd_shape_of(const simd *s, const ir_inst *v);
 simd_shape simd_shape_at(const simd *s, const ir_inst *v, const ir_block *at);
 /* The loop that lanes leave one by one, the outermost that has v but not the block; NULL: none. */
 const ir_loop *simd_left_loop(const simd *s, const ir_inst *v, const ir_block *at);
+
+/* Finds how many lanes the vector loop has.  False: refused. (width.c) */
+bool simd_find_width(simd *s);
 
 /* Can all instructions be vectorized?  False: refused. (legal.c) */
 bool simd_is_legal(simd *s);
@@ -263,5 +270,15 @@ typedef struct simd_hole {
     ir_block *at;
 } simd_hole;
 void simd_repair(simd *s);
+
+/* -------------------------------------------------------------------------------------- price.c */
+
+/* Does the vector loop, which has been built, take less time than the scalar one? */
+bool simd_pays(simd *s);
+
+/* ------------------------------------------------------------------------------------ remarks.c */
+
+/* Reports, if it is asked for, what has become of the loop. */
+void simd_remark(const simd *s);
 
 #endif

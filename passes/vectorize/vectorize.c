@@ -8,8 +8,6 @@
  */
 #include "passes/vectorize/simd.h"
 
-enum { BITS_WEIGHED = 65, SMALL = 40 };
-
 /* ---------------------------------------------------------------------------------- recognition */
 
 static bool is_bound(const simd *s, const ir_inst *end) {
@@ -49,48 +47,6 @@ static bool find_loop(simd *s) {
                 return simd_refuse(s, b->last, "items leave it in its middle");
     }
     return true;
-}
-
-/* ---------------------------------------------------------------------------------------- width */
-
-/* The number of lanes: registers full of the elements that most operations of the innermost loops
- * have. */
-static unsigned choose_lanes(const simd *s) {
-    uint64_t weight[BITS_WEIGHED] = {0};
-    unsigned size = 0, common = 32;
-    for (uint32_t k = 0; k < s->n; k++) {
-        if (s->node[k].kind != SIMD_BLOCK) continue;
-        unsigned depth = s->node[k].loop->depth - s->scalar.loop->depth;
-        foreach_inst (i, s->node[k].block) {
-            ir_type t = i->op == IR_OP_store ? ir_arg(i, 0)->type : i->type;
-            size++;
-            if (t == IR_VOID || ir_is_ptr(t) || ir_is_bool(t) ||
-                simd_shape_of(s, i) != SIMD_VARYING)
-                continue;
-            weight[ir_bits(NULL, t)] += UINT64_C(1) << (depth < 8 ? 3 * depth : 24);
-        }
-    }
-    for (unsigned bits = 8; bits <= 64; bits *= 2)
-        if (weight[bits] > weight[common]) common = bits;
-    unsigned bytes = s->cx->target ? s->cx->target->vector_bytes : 16;
-    unsigned lanes = bytes * 8 / common;
-    if (size < SMALL) lanes *= 2;
-    return lanes < 64 ? lanes : 64;
-}
-
-/* The number of items that the loop is known to have, or 0. */
-static uint64_t known_items(const simd *s) {
-    const ir_inst *start = ir_arg(s->scalar.counter, s->scalar.entry), *end = s->scalar.end;
-    if (!ir_is_const(start) || !ir_is_const(end)) return 0;
-    return end->imm.bits - start->imm.bits;
-}
-
-static bool find_lanes(simd *s) {
-    uint64_t items = known_items(s);
-    s->lanes = s->cx->lanes ? s->cx->lanes : choose_lanes(s);
-    while (!s->cx->lanes && items && items < s->lanes) s->lanes /= 2;
-    if (items && items < s->lanes) s->lanes = 1;
-    return s->lanes > 1 || simd_refuse(s, NULL, "it has too few items");
 }
 
 /* ------------------------------------------------------------------------------ the vector loop */
@@ -178,6 +134,12 @@ static void build(simd *s) {
     simd_repair(s);
 }
 
+/* The vector loop is never entered, so it will be removed. */
+static void discard(simd *s) {
+    simd_refuse(s, NULL, "it would not be faster");
+    ir_set_arg(s->preheader->pred[0]->last, 0, ir_const(s->f, IR_I1, 0));
+}
+
 /* ------------------------------------------------------------------------------------- the pass */
 
 static bool vectorize_loop(ir_func *f, const ir_loop *loop, const pass_uniformity *u,
@@ -188,12 +150,17 @@ static bool vectorize_loop(ir_func *f, const ir_loop *loop, const pass_uniformit
     bool ok = find_loop(&s) && simd_find_graph(&s);
     if (ok) simd_find_progressions(&s);
     if (ok) simd_find_shapes(&s);
-    ok = ok && simd_is_legal(&s) && find_lanes(&s);
-    if (!ok) return false;
-    simd_find_groups(&s);
-    build(&s);
-    ir_count(f->module->cx, vectorize_loops, 1);
-    return true;
+    ok = ok && simd_is_legal(&s) && simd_find_width(&s);
+    if (ok) {
+        simd_find_groups(&s);
+        build(&s);
+        if (cx->lanes || simd_pays(&s))
+            ir_count(f->module->cx, vectorize_loops, 1);
+        else
+            discard(&s);
+    }
+    simd_remark(&s);
+    return ok;
 }
 
 /* Does:  copies loops with the hint `items` into loops that run W items in an iteration, as lanes

@@ -73,7 +73,8 @@ static void set_inspection(void *arg) {
                                   .dump_user = o->dump_user,
                                   .verify_each = o->verify_each,
                                   .time = o->time,
-                                  .trace_rules = o->trace_rules};
+                                  .trace_rules = o->trace_rules,
+                                  .remarks = o->remarks};
     i->counts = (ir_counts){0};
     j->context->cx.inspection = &i->switches;
     j->context->cx.counts = o->stats ? &i->counts : NULL;

@@ -25,6 +25,7 @@ static spvf_pass_options read_switches(void) {
                                .time = cli_has("-time"),
                                .trace_rules = cli_has("-trace-rules"),
                                .stats = cli_has("-stats"),
+                               .remarks = cli_has("-v"),
                                .dump = print_dump};
 }
 
@@ -91,7 +92,7 @@ static void print_message(void *user, const spvf_message *m) {
 
 static bool is_inspected(const spvf_pass_options *o) {
     return o->dump_after || o->stop_after || o->dump_changed || o->verify_each || o->time ||
-           o->trace_rules || o->stats;
+           o->trace_rules || o->stats || o->remarks;
 }
 
 spvf_context *cli_context(void) {

@@ -189,7 +189,7 @@ static bool compile(compilation *c) {
     if (!run(c, pass_index_pipeline) || !make_groups(c)) return false;
     if (c->name && !c->n) return ir_error(c->m->cx, "there is no kernel '%s'", c->name);
     if (!run(c, pass_group_pipeline)) return false;
-    if (c->o->code.lanes > 1 && !run(c, pass_vector_pipeline)) return false;
+    if (c->o->code.lanes != 1 && !run(c, pass_vector_pipeline)) return false;
     if (!run(c, pass_lowering)) return false;
     if (!c->o->machine->compile(c->m, &c->o->code, c->arena, c->out)) return false;
     if (c->out->stopped) return true;

@@ -272,22 +272,22 @@ counts 'the passes in order' 'gvn.merged 1; inline.calls 1; memopt.loads 1; simp
 counts 'native code' 'assign.moves 7; assign.reloads 4; assign.slots 8; assign.spills 8;
     gvn.merged 1; inline.calls 1; licm.hoisted 10; memopt.loads 1; regions.loops 3; regions.made 1;
     select.rules 54; simplify.removed 15; simplify.rules 6; simplifycfg.changes 5; spill.folded 4;
-    vars.promoted 1' compile k.ir -t x86_64:v3 -o k.o
+    vars.promoted 1' compile k.ir -t x86_64:v3,simd=1 -o k.o
 counts 'no registers' 'assign.reloads 123; assign.slots 72; assign.spills 80; gvn.merged 1;
     inline.calls 1; licm.hoisted 10; memopt.loads 1; regions.loops 3; regions.made 1;
     select.rules 54; simplify.removed 15; simplify.rules 6; simplifycfg.changes 5; vars.promoted 1' \
-    compile k.ir -t x86_64:v3 --regalloc stack -o k.o
+    compile k.ir -t x86_64:v3,simd=1 --regalloc stack -o k.o
 
 counts 'a loop' 'assign.moves 6; assign.reloads 6; assign.slots 9; assign.spills 9; licm.hoisted 6;
     regions.loops 3; regions.made 1; schedule.hoisted 1; select.rules 53; simplify.removed 9;
-    simplify.rules 1; simplifycfg.changes 7; spill.folded 4' compile loop.ir -t x86_64:v3 -o k.o
+    simplify.rules 1; simplifycfg.changes 7; spill.folded 4' compile loop.ir -t x86_64:v3,simd=1 -o k.o
 
 # The table is sorted, and descriptions follow the numbers.
 what='the order of the table'
 sed -nE 's/^([a-z]+\.[a-z]+) +[0-9]+  [a-z].*/\1/p' err >names
 if [ -s names ] && LC_ALL=C sort -c names; then passed; else failed "$what"; fi
 what='without -stats'
-"$spvfuse" compile k.ir -t x86_64:v3 -o k.o 2>err
+"$spvfuse" compile k.ir -t x86_64:v3,simd=1 -o k.o 2>err
 if [ -s err ]; then failed "$what: $(cat err)"; else passed; fi
 
 # Every counter: the cases of golden files, each with its pass, and native code of some.
@@ -300,7 +300,7 @@ for module in builtins expand; do
 done
 for module in tests/passes/inline/calls.ir tests/passes/scalar/sccp.ir \
     "$1/corpus/clang22-O2/black_scholes.spv"; do
-    "$spvfuse" compile "$tree/$module" -t x86_64:v3 -o k.o -stats 2>>seen >out
+    "$spvfuse" compile "$tree/$module" -t x86_64:v3,simd=1 -o k.o -stats 2>>seen >out
 done
 for counter in $(sed -nE 's/^COUNTER\(([a-z]+), ([a-z]+),.*/\1.\2/p' "$tree/ir/counters.def"); do
     if grep -q "^$counter " seen; then passed; else failed "no case counts $counter"; fi

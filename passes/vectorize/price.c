@@ -1,0 +1,213 @@
+/* price.c — whether the vector loop takes less time than the scalar one.
+ *
+ * The price of a loop is the time for which its instructions occupy a core (latency.def), times how
+ * often they are executed.  Frequencies are those of the scalar graph and of the new graph: branches
+ * go either way alike, but those that leave loops: these have ROUNDS iterations, and ROUNDS_APART if
+ * they run until the last lane has left.  The vector loop is priced after it has been built, so every form of access
+ * and every select counts as what it is.
+ */
+#include "passes/vectorize/simd.h"
+
+enum {
+    UNIT = 1 << 16, /* the frequency of an iteration */
+    ROUNDS = 8,
+    ROUNDS_APART = 12,
+    MOST = 1 << 30, /* a frequency */
+    LANE = 8,       /* quarters of a cycle, to take a lane out of a vector and put it back */
+    LARGE = 32      /* bytes; larger vectors take two cycles for one */
+};
+
+/* ---------------------------------------------------------------------------------- frequencies */
+
+typedef struct {
+    const simd *s;
+    bool is_vector;
+    uint64_t *frequency; /* by node */
+    uint32_t *exits;     /* by ENTER node: edges that leave the loop */
+} flow;
+
+static bool is_in(const simd *s, uint16_t k, const ir_loop *loop) {
+    const simd_node *n = &s->node[k];
+    return n->kind == SIMD_ENTER ? ir_loop_contains(loop, n->loop)
+                                 : ir_in_loop(s->uniformity->loops, n->block, loop);
+}
+
+/* The ENTER node of the outermost loop that an edge leaves; SIMD_NONE: it leaves none. */
+static uint16_t left_by(const simd *s, uint32_t from, uint16_t to) {
+    uint16_t enter = SIMD_NONE;
+    for (const ir_loop *l = s->node[from].loop; l != s->scalar.loop; l = l->parent)
+        if (!is_in(s, to, l)) enter = s->enter_of[l->header->id];
+    return enter;
+}
+
+static unsigned targets_of(const flow *f, uint32_t k, const uint16_t **to) {
+    const simd_node *n = &f->s->node[k];
+    *to = f->is_vector ? n->next : n->succ;
+    return f->is_vector ? n->nnext : n->nsucc;
+}
+
+static void add(flow *f, uint16_t to, uint64_t frequency) {
+    uint64_t *sum = &f->frequency[to];
+    *sum = *sum + frequency < MOST ? *sum + frequency : MOST;
+}
+
+static void count_exits(flow *f) {
+    for (uint32_t k = 0; k < f->s->n; k++) {
+        const uint16_t *to;
+        unsigned n = targets_of(f, k, &to);
+        for (unsigned e = 0; e < n; e++) {
+            uint16_t enter = left_by(f->s, k, to[e]);
+            if (enter != SIMD_NONE) f->exits[enter]++;
+        }
+    }
+}
+
+static uint64_t rounds_of(const flow *f, const simd_node *enter) {
+    const ir_loop *loop = f->s->uniformity->loops->of[enter->block->id];
+    return f->is_vector && simd_diverges(f->s, loop) ? ROUNDS_APART : ROUNDS;
+}
+
+/* Passes on the frequency of node k, which is complete: the order is topological. */
+static void pass_on(flow *f, uint32_t k) {
+    const simd_node *node = &f->s->node[k];
+    uint64_t here = f->frequency[k];
+    const uint16_t *to;
+    unsigned n = targets_of(f, k, &to);
+    if (f->is_vector && node->skip != SIMD_NONE) {
+        add(f, node->skip, here / 4);
+        here -= here / 4;
+    }
+    if (node->kind == SIMD_ENTER) here *= rounds_of(f, node);
+    unsigned stay = 0;
+    for (unsigned e = 0; e < n; e++) stay += left_by(f->s, k, to[e]) == SIMD_NONE;
+    for (unsigned e = 0; e < n; e++) {
+        uint16_t enter = left_by(f->s, k, to[e]);
+        add(f, to[e], enter == SIMD_NONE ? here / stay : f->frequency[enter] / f->exits[enter]);
+    }
+}
+
+static uint64_t *find_frequencies(const simd *s, bool is_vector) {
+    flow f = {.s = s,
+              .is_vector = is_vector,
+              .frequency = ir_new_array(s->scratch, uint64_t, s->n),
+              .exits = ir_new_array(s->scratch, uint32_t, s->n)};
+    count_exits(&f);
+    f.frequency[0] = UNIT;
+    for (uint32_t k = 0; k < s->n; k++) pass_on(&f, k);
+    return f.frequency;
+}
+
+/* --------------------------------------------------------------------------------- instructions */
+
+static unsigned bytes_of(const simd *s, ir_type t) {
+    if (t == IR_VOID || ir_is_bool(t)) return 0;
+    unsigned bits = ir_bits(s->f->module, t) * ir_lanes(t);
+    return (bits + 7) / 8;
+}
+
+/* Registers full of the widest value that an instruction has to do with, and their size. */
+typedef struct {
+    unsigned lanes, count, bytes;
+} pieces;
+
+static pieces pieces_of(const simd *s, const ir_inst *i) {
+    unsigned lanes = ir_lanes(i->type), bytes = bytes_of(s, i->type);
+    unsigned most = s->cx->target && s->cx->target->vector_bytes ? s->cx->target->vector_bytes : 16;
+    for (unsigned n = 0; n < i->nargs; n++) {
+        ir_type t = ir_arg(i, n)->type;
+        if (ir_lanes(t) > lanes) lanes = ir_lanes(t);
+        if (bytes_of(s, t) > bytes) bytes = bytes_of(s, t);
+    }
+    if (bytes <= most) return (pieces){lanes, 1, bytes};
+    return (pieces){lanes, (bytes + most - 1) / most, most};
+}
+
+static bool takes(const simd *s, const ir_inst *i) {
+    return s->cx->target && s->cx->target->takes(i, s->cx->target->level);
+}
+
+/* The number of two-operand shuffles for all pieces of the result. */
+static unsigned shuffles_of(const simd *s, const ir_inst *i, const pieces *p) {
+    unsigned from = ir_lanes(ir_arg(i, 0)->type), elem = bytes_of(s, ir_elem(i->type)), count = 0;
+    unsigned unit = elem && p->bytes > elem ? p->bytes / elem : 1;
+    for (unsigned first = 0; first < ir_lanes(i->type); first += unit) {
+        uint64_t seen = 0;
+        for (unsigned k = first; k < first + unit && k < ir_lanes(i->type); k++)
+            if (i->imm.mask[k] != 255) {
+                unsigned lane = i->imm.mask[k], second = lane >= from;
+                seen |= UINT64_C(1) << ((second * 32 + (lane - second * from) / unit) & 63);
+            }
+        unsigned sources = (unsigned)__builtin_popcountll(seen);
+        count += sources > 2 ? sources - 1 : 1;
+    }
+    return count;
+}
+
+static bool is_splat(const ir_inst *i) {
+    for (unsigned n = 1; n < i->nargs; n++)
+        if (ir_arg(i, n) != ir_arg(i, 0)) return false;
+    return true;
+}
+
+/* How many of the operation of one lane or piece are needed: 1 for what is one instruction. */
+static unsigned effort_of(const simd *s, const ir_inst *i, const pieces *p) {
+    bool has_masks = s->cx->target && s->cx->target->has_masks;
+    switch (i->op) {
+    case IR_OP_shuffle: return shuffles_of(s, i, p) * (has_masks ? 1 : 2);
+    case IR_OP_vec: return is_splat(i) ? 1 : p->lanes;
+    case IR_OP_extract:
+    case IR_OP_insert: return 2;
+    case IR_OP_load:
+    case IR_OP_store:
+    case IR_OP_select:
+    case IR_OP_bitcast:
+    case IR_OP_any:
+    case IR_OP_all: return p->count;
+    default: return takes(s, i) || ir_is_bool(i->type) ? p->count : 3 * p->count;
+    }
+}
+
+static bool is_by_lanes(const simd *s, const ir_inst *i) {
+    switch (i->op) {
+    case IR_OP_udiv:
+    case IR_OP_sdiv:
+    case IR_OP_urem:
+    case IR_OP_srem:
+    case IR_OP_mul:
+    case IR_OP_masked_load:
+    case IR_OP_masked_store: return !takes(s, i);
+    case IR_OP_gather:
+    case IR_OP_scatter: return true;
+    default: return false;
+    }
+}
+
+static uint64_t price_of(const simd *s, const ir_inst *i) {
+    unsigned quarters = pass_quarters_of(i);
+    if (i->op == IR_OP_phi) return 0;
+    pieces p = pieces_of(s, i);
+    if (p.lanes == 1) return quarters;
+    if (is_by_lanes(s, i))
+        return (uint64_t)p.lanes * (takes(s, i) ? 2 * quarters : quarters + LANE);
+    return (uint64_t)quarters * effort_of(s, i, &p) * (p.bytes > LARGE ? 2 : 1);
+}
+
+/* ---------------------------------------------------------------------------------------- loops */
+
+static uint64_t price_block(const simd *s, const ir_block *b, uint64_t frequency) {
+    uint64_t sum = 0;
+    foreach_inst (i, b) sum += price_of(s, i);
+    return sum * frequency;
+}
+
+bool simd_pays(simd *s) {
+    const uint64_t *scalar = find_frequencies(s, false), *vector = find_frequencies(s, true);
+    uint64_t before = 0, after = 0;
+    for (uint32_t k = 0; k < s->n; k++)
+        if (s->node[k].kind == SIMD_BLOCK) before += price_block(s, s->node[k].block, scalar[k]);
+    foreach_block (b, s->f)
+        if (b->mark != SIMD_NONE) after += price_block(s, b, vector[b->mark]);
+    s->scalar_price = before;
+    s->vector_price = after / s->lanes;
+    return s->vector_price / 8 < before / 10;
+}

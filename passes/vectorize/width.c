@@ -1,0 +1,146 @@
+/* width.c — how many work-items an iteration runs.
+ *
+ * The number of lanes begins at those of a register, for the elements that most operations of the
+ * innermost loops have.  It is doubled while the body is small and the values that are live at once
+ * fit into registers: several registers of independent items hide the latencies of each other.
+ *
+ * Live ranges are intervals in the order of the nodes, which is topological: a value lives from its
+ * definition to its last use, and to the latch of a loop that it is used in but not defined in.
+ */
+#include "passes/vectorize/simd.h"
+
+enum {
+    BITS_WEIGHED = 65,
+    FUNCTION = 40, /* operations of a library function, about */
+    FEW = 40,      /* operations of a body that may have four registers for each value */
+    SOME = 160,    /* two registers */
+    SPARE = 4      /* registers for constants and masks of vectors */
+};
+
+/* ------------------------------------------------------------------------------------- elements */
+
+static bool is_vector_value(const simd *s, const ir_inst *i) {
+    ir_type t = i->op == IR_OP_store ? ir_arg(i, 0)->type : i->type;
+    return t != IR_VOID && !ir_is_ptr(t) && !ir_is_bool(t) && simd_shape_of(s, i) == SIMD_VARYING;
+}
+
+/* What bodies consist of. */
+typedef struct {
+    unsigned bits; /* of the most frequent elements */
+    unsigned size; /* operations */
+} contents;
+
+static contents find_contents(const simd *s) {
+    uint64_t weight[BITS_WEIGHED] = {0};
+    contents c = {.bits = 32};
+    for (uint32_t k = 0; k < s->n; k++) {
+        if (s->node[k].kind != SIMD_BLOCK) continue;
+        unsigned depth = s->node[k].loop->depth - s->scalar.loop->depth;
+        foreach_inst (i, s->node[k].block) {
+            c.size += ir_has_flag(i, F_NOFOLD) ? FUNCTION : 1;
+            ir_type t = i->op == IR_OP_store ? ir_arg(i, 0)->type : i->type;
+            if (is_vector_value(s, i))
+                weight[ir_bits(NULL, t)] += UINT64_C(1) << (depth < 8 ? 3 * depth : 24);
+        }
+    }
+    for (unsigned bits = 8; bits <= 64; bits *= 2)
+        if (weight[bits] > weight[c.bits]) c.bits = bits;
+    return c;
+}
+
+/* ------------------------------------------------------------------------------------- pressure */
+
+/* Bits of all live values, of one item, after each place; places are numbered in the order of nodes,
+ * instruction by instruction. */
+typedef struct {
+    const simd *s;
+    uint32_t *first; /* by node: its first place */
+    int64_t *change; /* by place */
+    uint32_t *place; /* by value id */
+} pressure;
+
+static void number_places(pressure *p) {
+    const simd *s = p->s;
+    uint32_t at = 0;
+    for (uint32_t k = 0; k < s->n; k++) {
+        p->first[k] = at++;
+        if (s->node[k].kind != SIMD_BLOCK) continue;
+        foreach_inst (i, s->node[k].block) p->place[i->id] = at++;
+    }
+    p->first[s->n] = at;
+}
+
+/* The place until which v lives if it is used at the end of, or in, block b. */
+static uint32_t end_of_use(const pressure *p, const ir_inst *v, const ir_inst *user, unsigned arg) {
+    const simd *s = p->s;
+    const ir_block *b = user->op == IR_OP_phi ? user->block->pred[arg] : user->block;
+    uint32_t end = user->op == IR_OP_phi ? p->first[s->node_of[b->id] + 1u] : p->place[user->id];
+    const ir_loops *loops = s->uniformity->loops;
+    for (const ir_loop *l = loops->of[b->id]; l != s->scalar.loop; l = l->parent)
+        if (!ir_in_loop(loops, v->block, l)) end = p->first[s->latch_of[l->header->id]];
+    return end;
+}
+
+static void add_range(pressure *p, ir_inst *v) {
+    uint32_t start = p->place[v->id], end = start;
+    foreach_use (u, v) {
+        if (!simd_is_inside(p->s, u->user)) continue;
+        uint32_t use = end_of_use(p, v, u->user, (unsigned)(u - u->user->arg));
+        if (use > end) end = use;
+    }
+    int64_t bits = (int64_t)ir_bits(NULL, v->type) * ir_lanes(v->type);
+    p->change[start] += bits;
+    p->change[end] -= bits;
+}
+
+/* The bits of an item that are live at once, at most. */
+static uint64_t find_pressure(const simd *s) {
+    pressure p = {.s = s, .first = ir_new_array(s->scratch, uint32_t, s->n + 1)};
+    p.place = ir_new_array(s->scratch, uint32_t, s->f->next_id);
+    number_places(&p);
+    p.change = ir_new_array(s->scratch, int64_t, p.first[s->n] + 1);
+    for (uint32_t k = 0; k < s->n; k++)
+        if (s->node[k].kind == SIMD_BLOCK)
+            foreach_inst (i, s->node[k].block)
+                if (i->type != IR_VOID && is_vector_value(s, i)) add_range(&p, i);
+    int64_t now = 0, most = 0;
+    for (uint32_t at = 0; at <= p.first[s->n]; at++) {
+        now += p.change[at];
+        if (now > most) most = now;
+    }
+    return (uint64_t)most;
+}
+
+/* ---------------------------------------------------------------------------------------- width */
+
+static unsigned vector_bits(const simd *s) {
+    return (s->cx->target ? s->cx->target->vector_bytes : 16) * 8;
+}
+
+static bool fits(const simd *s, uint64_t live_bits, unsigned lanes) {
+    unsigned registers = s->cx->target ? s->cx->target->vector_registers : 16;
+    return live_bits * lanes <= (uint64_t)(registers - SPARE) * vector_bits(s);
+}
+
+static unsigned choose_lanes(const simd *s) {
+    const contents c = find_contents(s);
+    unsigned lanes = vector_bits(s) / c.bits, times = c.size < FEW ? 4 : c.size < SOME ? 2 : 1;
+    uint64_t live_bits = find_pressure(s);
+    for (; times > 1 && fits(s, live_bits, 2 * lanes); times /= 2) lanes *= 2;
+    return lanes < IR_MAX_LANES ? lanes : IR_MAX_LANES;
+}
+
+/* The number of items that the loop is known to have, or 0. */
+static uint64_t known_items(const simd *s) {
+    const ir_inst *start = ir_arg(s->scalar.counter, s->scalar.entry), *end = s->scalar.end;
+    if (!ir_is_const(start) || !ir_is_const(end)) return 0;
+    return end->imm.bits - start->imm.bits;
+}
+
+bool simd_find_width(simd *s) {
+    uint64_t items = known_items(s);
+    s->lanes = s->cx->lanes ? s->cx->lanes : choose_lanes(s);
+    while (!s->cx->lanes && items && items < s->lanes) s->lanes /= 2;
+    if (items && items < s->lanes) s->lanes = 1;
+    return s->lanes > 1 || simd_refuse(s, NULL, "it has too few items");
+}
