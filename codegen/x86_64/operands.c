@@ -231,7 +231,11 @@ bool x86_fold_reload(const cg_target *t, ir_inst *i, unsigned n) {
 
 /* ------------------------------------------------------------------------------------ constants */
 
-/* The argument that i reads as a constant after the code but could have in a register; -1: none. */
+/* A constant of this type would be loaded into a vector register. */
+static bool is_in_vectors(ir_type t) { return ir_is_vector(t) || ir_is_float(t); }
+
+/* The argument that i reads as a constant after the code but could have in a register; -1: none.
+ * A broadcast reads an integer from memory, but has it in no general register. */
 static int constant_operand(const ir_inst *i) {
     x86_binding bound[X86_MAX_ARGS];
     if (!x86_is_mach(i) || !x86_has_memory(i) || x86_disp_of(i)) return -1;
@@ -239,7 +243,8 @@ static int constant_operand(const ir_inst *i) {
     x86_bind_operands(i, bound);
     for (unsigned n = 0; n < shape->nargs; n++) {
         bool reads = bound[n].as == X86_AS_MEMORY && ir_is_const(ir_arg(i, bound[n].arg));
-        if (reads && class_of_kind((x86_kind)shape->slot[n].kind) == CLASS_VECTOR)
+        if (reads && class_of_kind((x86_kind)shape->slot[n].kind) == CLASS_VECTOR &&
+            is_in_vectors(ir_arg(i, bound[n].arg)->type))
             return bound[n].arg;
     }
     return -1;
