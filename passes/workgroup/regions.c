@@ -15,6 +15,7 @@
  *   regions_context.c      values that are needed across regions: uniform ones are kept once, cheap
  *                          ones computed again, others kept for each item
  *   regions_coalesce.c     which of the last share a slot
+ *   regions_once.c         what all items of a region do alike, once
  *   regions_bounds.c       guards that become bounds of the loops over items
  *   regions_loops.c        the loops, and the jumps from region to region
  */

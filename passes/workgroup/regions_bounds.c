@@ -5,7 +5,7 @@
  *   if (n > 0) …                                     the loop is skipped if that does not hold
  *
  * A guard is a branch at the beginning of a region, before anything with an effect; items for which
- * it does not hold leave the region at once.  Its condition is a comparison of an id with a value
+ * it does not hold leave the region without one.  Its condition is a comparison of an id with a value
  * that is the same for the group, a test that is the same for the group, or a conjunction of these.
  * Tests that have become bounds are removed; others remain.  Ids do not wrap, so for an id that is
  * base + counter, with a counter from 0,
@@ -15,7 +15,7 @@
  */
 #include "passes/workgroup/regions_impl.h"
 
-enum { MAX_TESTS = 8, MAX_HOIST = 4 };
+enum { MAX_TESTS = 8 };
 
 typedef struct {
     const pass_group_builder *g;
@@ -23,7 +23,7 @@ typedef struct {
     const pass_region_graph *graph;
     const pass_region *r;
     pass_item_loops *out;
-    ir_builder b; /* in the preheader */
+    pass_hoister *hoister; /* which builds in the preheader */
 } bounder;
 
 /* A comparison that must hold. */
@@ -31,32 +31,6 @@ typedef struct {
     ir_op op;
     ir_inst *left, *right;
 } test;
-
-/* ----------------------------------------------------------- what is available before the loops */
-
-static bool is_before(const bounder *c, const ir_inst *v) {
-    const pass_group_builder *g = c->g;
-    return !v->block || v->block == g->entry.block || v->block == g->group.block ||
-           v->block == c->r->preheader;
-}
-
-static bool may_hoist(const bounder *c, const ir_inst *v, unsigned *left) {
-    if (is_before(c, v)) return true;
-    if (v->op == IR_OP_phi || v->nargs > 3 || !ir_is_cheap(v) || !*left) return false;
-    if (ir_info(v)->rule == R_QUERY) return false;
-    --*left;
-    for (unsigned n = 0; n < v->nargs; n++)
-        if (!may_hoist(c, ir_arg(v, n), left)) return false;
-    return true;
-}
-
-/* Recursion is bounded by MAX_HOIST. */
-static ir_inst *hoist(bounder *c, ir_inst *v) {
-    ir_inst *args[3];
-    if (is_before(c, v)) return v;
-    for (unsigned n = 0; n < v->nargs; n++) args[n] = hoist(c, ir_arg(v, n));
-    return ir_build(&c->b, v->op, v->type, v->flags, v->imm, v->nargs, args);
-}
 
 /* ------------------------------------------------------------------------------- tests of an id */
 
@@ -84,14 +58,16 @@ static int find_id(const bounder *c, ir_inst *v, ir_inst **base) {
 }
 
 static ir_inst *build(bounder *c, ir_op op, ir_inst *x, ir_inst *y) {
-    return ir_build2(&c->b, op, IR_I64, x, y);
+    return ir_build2(&c->hoister->b, op, IR_I64, x, y);
 }
 
 /* The number that an id must be below for the test to hold. */
 static ir_inst *find_limit(bounder *c, const test *t) {
-    ir_inst *n = hoist(c, t->right), *one = pass_number(c->g, 1), *zero = pass_number(c->g, 0);
+    ir_inst *n = pass_hoist(c->hoister, t->right), *one = pass_number(c->g, 1),
+            *zero = pass_number(c->g, 0);
     bool is_signed = t->op == IR_OP_slt || t->op == IR_OP_sle;
-    if (n->type != IR_I64) n = ir_build1(&c->b, is_signed ? IR_OP_sext : IR_OP_zext, IR_I64, n);
+    if (n->type != IR_I64)
+        n = ir_build1(&c->hoister->b, is_signed ? IR_OP_sext : IR_OP_zext, IR_I64, n);
     switch (t->op) {
     case IR_OP_slt: return build(c, IR_OP_smax, n, zero);
     case IR_OP_sle:
@@ -103,13 +79,12 @@ static ir_inst *find_limit(bounder *c, const test *t) {
 }
 
 static bool is_bound(const bounder *c, const test *t, int *d, ir_inst **base) {
-    unsigned left = MAX_HOIST;
     *d = find_id(c, t->left, base);
     if (*d < 0) return false;
     bool less =
         t->op == IR_OP_ult || t->op == IR_OP_ule || t->op == IR_OP_slt || t->op == IR_OP_sle;
     bool zero = t->op == IR_OP_eq && !*base && ir_is_const(t->right) && t->right->imm.bits == 0;
-    return (zero || less) && may_hoist(c, t->right, &left);
+    return (zero || less) && pass_may_hoist(c->hoister, t->right);
 }
 
 /* How often the loop runs that the test bounds; its counter starts at `base`. */
@@ -147,11 +122,10 @@ static bool make_start(bounder *c, const test *t) {
 }
 
 static bool make_guard(bounder *c, ir_inst *condition, bool holds) {
-    unsigned left = MAX_HOIST;
-    if (!may_hoist(c, condition, &left)) return false;
-    ir_inst *x = hoist(c, condition), **guard = &c->out->guard;
-    if (!holds) x = ir_build2(&c->b, IR_OP_xor, IR_I1, x, ir_const(c->g->f, IR_I1, 1));
-    *guard = *guard ? ir_build2(&c->b, IR_OP_and, IR_I1, *guard, x) : x;
+    if (!pass_may_hoist(c->hoister, condition)) return false;
+    ir_inst *x = pass_hoist(c->hoister, condition), **guard = &c->out->guard;
+    if (!holds) x = ir_build2(&c->hoister->b, IR_OP_xor, IR_I1, x, ir_const(c->g->f, IR_I1, 1));
+    *guard = *guard ? ir_build2(&c->hoister->b, IR_OP_and, IR_I1, *guard, x) : x;
     return true;
 }
 
@@ -165,11 +139,18 @@ static bool has_no_effect(const ir_block *b) {
     return true;
 }
 
-/* Does the edge to b lead out of the region, without anything on the way? */
+/* Is its branch taken once for all items, after the loops? */
+static bool is_choice(const bounder *c, const ir_block *b) {
+    return c->hoister->chooses_before && b == c->r->chooser;
+}
+
+/* Does the edge to b lead out of the region, without an effect on the way? */
 static bool leaves(const bounder *c, const ir_block *b) {
     for (uint32_t k = 0; k < c->r->blocks.n; k++) {
         if (b->id < c->graph->nblocks && c->graph->is_head[b->id]) return true;
-        if (b->first->op != IR_OP_jmp) return false;
+        if (!has_no_effect(b)) return false;
+        if (is_choice(c, b)) return true;
+        if (b->last->op != IR_OP_jmp) return false;
         b = b->succ[0];
     }
     return false;
@@ -235,12 +216,11 @@ static ir_block *next_block(const bounder *c, const ir_block *b) {
 }
 
 void pass_find_bounds(const pass_group_builder *g, const pass_item_ids *ids,
-                      const pass_region_graph *graph, const pass_region *r, pass_item_loops *out) {
-    bounder c = {.g = g, .ids = ids, .graph = graph, .r = r, .out = out};
-    if (r->targets.n > 1) return;
-    ir_builder_init(&c.b, g->f);
-    ir_at_end(&c.b, r->preheader);
-    for (ir_block *b = r->head; b && has_no_effect(b);) {
+                      const pass_region_graph *graph, pass_hoister *hoister, pass_item_loops *out) {
+    const pass_region *r = hoister->region;
+    bounder c = {.g = g, .ids = ids, .graph = graph, .r = r, .out = out, .hoister = hoister};
+    if (r->targets.n > 1 && !hoister->chooses_before) return;
+    for (ir_block *b = r->head; b && has_no_effect(b) && !is_choice(&c, b);) {
         if (b->last->op == IR_OP_br && !take_guard(&c, b)) return;
         b = b->nsucc == 1 ? next_block(&c, b) : NULL;
     }

@@ -153,6 +153,23 @@ void pass_coalesce_slots(const pass_group_builder *g, const pass_region_graph *g
 bool pass_is_in_slot(const pass_region_graph *graph, const pass_context *context, const ir_inst *v,
                      const ir_inst *phi, uint32_t region);
 
+/* ------------------------------------------------- in front of loops over items (regions_once.c) */
+
+typedef struct {
+    const pass_group_builder *g;
+    const pass_region *region;
+    const uint32_t *region_of; /* by block id: the number of the region that has it */
+    uint32_t nblocks, index;   /* ids are below; of this region */
+    ir_builder b;              /* at the end of the preheader */
+    bool chooses_before;       /* the operand of the chooser's branch is known there */
+} pass_hoister;
+
+/* Moves what all items do alike to the preheader.  The fields but the last two are given. */
+void pass_begin_hoisting(pass_hoister *h);
+/* Can v be computed there, by few operations?  Computes it. */
+bool pass_may_hoist(const pass_hoister *h, const ir_inst *v);
+ir_inst *pass_hoist(pass_hoister *h, ir_inst *v);
+
 /* ---------------------------------------------------- loops (regions_loops.c, regions_bounds.c) */
 
 /* The loops of a region over items, x first. */
@@ -165,7 +182,7 @@ typedef struct {
 
 /* Finds bounds and the guard of the loops in what the region begins with. */
 void pass_find_bounds(const pass_group_builder *g, const pass_item_ids *ids,
-                      const pass_region_graph *graph, const pass_region *r, pass_item_loops *out);
+                      const pass_region_graph *graph, pass_hoister *hoister, pass_item_loops *out);
 /* Removes the remaining barriers, puts each region into loops over the items and links the
  * regions. */
 void pass_loop_over_items(pass_group_builder *g, const pass_item_ids *ids,

@@ -224,8 +224,19 @@ static ir_block *build_guard(looper *l, const pass_region *r, ir_inst *guard) {
     return to;
 }
 
+/* Moves what is done once in front of the loops, and finds their bounds. */
+static void find_bounds(looper *l, const pass_region *r, pass_item_loops *all) {
+    pass_hoister h = {.g = l->g,
+                      .region = r,
+                      .region_of = l->region,
+                      .nblocks = l->nblocks,
+                      .index = (uint32_t)(r - l->graph->region)};
+    pass_begin_hoisting(&h);
+    pass_find_bounds(l->g, l->ids, l->graph, &h, all);
+}
+
 static void build_loops(looper *l, const pass_region *r, pass_item_loops *all) {
-    pass_find_bounds(l->g, l->ids, l->graph, r, all);
+    find_bounds(l, r, all);
     item_loop loop[3];
     ir_block *before = build_guard(l, r, all->guard), *at = before, *latch = l->after;
     for (unsigned d = 3; d-- > 1; at = loop[d].header) loop[d] = begin_loop(l, all, d, at);

@@ -41,6 +41,32 @@ static const group_kernel group_kernels[] = {
      GIVE("%v") B "%a: i32 = load %pn align 4\n" PUT("%a") "ret\n"},
     {"several in a block",
      SWAP("%a", "%v") "%b: i32 = add %a, %li\n" SWAP("%c", "%b") PUT("%c") "ret\n"},
+    {"tree of sums: guards by a value that is halved, kept once",
+     GIVE("%v") "%half: i64 = lshr %items, 1\n%s0: i32 = trunc %half\njmp loop\nloop:\n"
+     "%s: i32 = phi [entry: %s0, next: %s2]\n%c: i1 = ult i32 0, %s\nbr %c, body, done\nbody:\n"
+     "%in: i1 = ult %li, %s\nbr %in, add, next\nadd:\n%at: i32 = add %li, %s\n"
+     "%w: i64 = zext %at\n%wo: i64 = shl %w, 2\n%pw: ptr.local = ptradd %tile, %wo\n"
+     "%a: i32 = load %pw align 4\n%b: i32 = load %pt align 4\n%ab: i32 = add %a, %b\n"
+     "store %ab, %pt align 4\njmp next\nnext:\n%s2: i32 = sdiv %s, 2\n" B "jmp loop\ndone:\n"
+     TAKE("%r") PUT("%r") "ret\n"},
+    {"the same as a do while, by an unknown number of items, perhaps none",
+     GIVE("%v") "%u0: i32 = and %u, 7\njmp loop\nloop:\n"
+     "%s: i32 = phi [entry: %u0, next: %s2]\n%x: i32 = phi [entry: %v, next: %y]\n" B
+     "%in: i1 = slt %li, %s\nbr %in, add, next\nadd:\n"
+     "store %x, %pt align 4\njmp next\nnext:\n%y: i32 = add %x, %s\n%s2: i32 = lshr %s, 1\n" B
+     "%c: i1 = ne %s, i32 0\nbr %c, loop, done\ndone:\n"
+     TAKE("%r") "%z: i32 = add %r, %y\n" PUT("%z") "ret\n"},
+    {"guards by a value that is doubled: from there on",
+     GIVE("%v") "jmp loop\nloop:\n%s: i32 = phi [entry: 1, next: %s2]\n"
+     "%in: i1 = ule %s, %li\nbr %in, take, next\ntake:\n%t: i32 = load %pt align 4\n"
+     "%t2: i32 = add %t, %s\nstore %t2, %pt align 4\njmp next\nnext:\n"
+     "%s2: i32 = shl %s, 1\n" B "%c: i1 = ult %s2, %m\nbr %c, loop, done\ndone:\n"
+     TAKE("%r") PUT("%r") "ret\n"},
+    {"a value kept once that only some items could store",
+     GIVE("%v") "jmp loop\nloop:\n%s: i32 = phi [entry: %m, next: %s2]\n"
+     "%in: i1 = ult %li, %s\nbr %in, yes, next\nyes:\nstore %s, %pt align 4\njmp next\nnext:\n"
+     "%s2: i32 = phi [loop: 0, yes: 0]\n" B "%c: i1 = ult i32 0, %s2\nbr %c, loop, done\ndone:\n"
+     TAKE("%r") PUT("%r") "ret\n"},
     {"counted loop",
      "jmp loop\nloop:\n%i: i32 = phi [entry: 0, body: %i2]\n%x: i32 = phi [entry: %v, body: %y]\n"
      "%c: i1 = ult %i, %m\nbr %c, body, done\nbody:\n" SWAP("%t", "%x") "%y: i32 = add %t, %i\n"
