@@ -25,7 +25,7 @@ static bool is_every_item(const simd *s, const ir_inst *i) {
     return n->loop == s->scalar.loop && s->node[n->mask_of].mask_of == 0;
 }
 
-/* ---------------------------------------------------------------------------------- progressions */
+/* --------------------------------------------------------------------------------- progressions */
 
 static bool is_progression(const simd *s, const simd_carried *c) {
     const ir_inst *n = c->next;
@@ -54,7 +54,7 @@ void simd_find_progressions(simd *s) {
     }
 }
 
-/* ------------------------------------------------------------------------------------ operations */
+/* ----------------------------------------------------------------------------------- operations */
 
 /* Does i allow that its operands are regrouped?  Sums of floats do so only if they say so. */
 static bool may_reorder(const ir_inst *i) {
@@ -200,7 +200,7 @@ static bool find_chain(simd *s, simd_carried *c) {
     return false;
 }
 
-/* ----------------------------------------------------------------------------------------- scans */
+/* ---------------------------------------------------------------------------------------- scans */
 
 /* Does v depend on p, in this iteration or by way of other phis of the header? */
 static bool depends(simd *s, const simd_carried *c, const ir_inst *v) {

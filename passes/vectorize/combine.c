@@ -81,7 +81,7 @@ static ir_inst *prefix(simd *s, const simd_carried *c, ir_inst *x) {
     return x;
 }
 
-/* -------------------------------------------------------------------------------- before the loop */
+/* ------------------------------------------------------------------------------ before the loop */
 
 /* 0, step, 2 * step … */
 static ir_inst *multiples(simd *s, ir_inst *step) {
@@ -144,7 +144,7 @@ void simd_begin_carried(simd *s) {
     }
 }
 
-/* ------------------------------------------------------------------------------------ in the loop */
+/* ---------------------------------------------------------------------------------- in the loop */
 
 static void scan_part(simd *s, simd_carried *c, unsigned k, const ir_block *at) {
     ir_inst *sums = prefix(s, c, simd_part(s, c->by, ir_is_vector(c->by->type) ? k : 0, at));
@@ -265,7 +265,7 @@ static ir_inst *find_result(simd *s, const simd_carried *c) {
     return join_parts(s, c->phi->type, part);
 }
 
-/* ---------------------------------------------------------------------------- uses after the loop */
+/* -------------------------------------------------------------------------- uses after the loop */
 
 static ir_inst *find_after(simd *s, ir_inst *v) {
     const simd_carried *c = s->value[v->id].carried;

@@ -51,7 +51,7 @@ ir_inst *pass_hoist(pass_hoister *h, ir_inst *v) {
     return ir_build(&h->b, v->op, v->type, v->flags, v->imm, v->nargs, args);
 }
 
-/* ---------------------------------------------------------------------------------------- stores */
+/* --------------------------------------------------------------------------------------- stores */
 
 static bool is_kept_once(const pass_hoister *h, const ir_inst *address) {
     bool variable = address->op == IR_OP_alloca || address->op == IR_OP_inttoptr;
@@ -82,7 +82,7 @@ static void hoist_stores(pass_hoister *h, const ir_block *b) {
     }
 }
 
-/* ------------------------------------------------------------------------------------- the region */
+/* ----------------------------------------------------------------------------------- the region */
 
 /* The only block from which items leave the region; NULL: there are several. */
 static ir_block *find_exit(const pass_region *r) {
