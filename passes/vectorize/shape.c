@@ -81,7 +81,7 @@ static form extend(const simd *s, const ir_inst *i, form x) {
                 simd_shape_of(s, ir_arg(v, k)) == SIMD_UNIFORM || ir_arg(v, k) == s->scalar.counter;
         if (plain) return x;
     }
-    return varying;
+    return simd_cannot_wrap(s, v, x.stride, i->op == IR_OP_sext) ? x : varying;
 }
 
 static form phi_form(const simd *s, const ir_inst *phi) {

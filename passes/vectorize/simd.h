@@ -6,6 +6,7 @@
  *   switches.c     switches as branches
  *   flow.c         the order of blocks, and the graph of the vector loop (partial linearization)
  *   shape.c        how values differ between lanes: not at all, by a constant stride, or anyhow
+ *   wrap.c         strided values of which no lane wraps
  *   legal.c        what cannot be vectorized
  *   masks.c        which lanes are active in a block; phis that become selects
  *   width.c        how many lanes
@@ -156,6 +157,13 @@ const ir_loop *simd_left_loop(const simd *s, const ir_inst *v, const ir_block *a
 
 /* Finds how many lanes the vector loop has.  False: refused. (width.c) */
 bool simd_find_width(simd *s);
+
+/* Does no lane of the strided value v wrap? (wrap.c) */
+bool simd_cannot_wrap(const simd *s, const ir_inst *v, int64_t stride, bool is_signed);
+/* The number of lanes, or what it is at most. */
+static inline unsigned simd_most_lanes(const simd *s) {
+    return s->cx->lanes ? s->cx->lanes : IR_MAX_LANES;
+}
 
 /* Can all instructions be vectorized?  False: refused. (legal.c) */
 bool simd_is_legal(simd *s);
