@@ -208,4 +208,5 @@ void cg_legalize(ir_func *f, bool lacks_count, ir_arena *scratch) {
     ir_builder_init(&l.b, f);
     cg_legalize_flow(&l);
     foreach_block (b, f) legalize_block(&l, b);
+    cg_legalize_branches(&l);
 }

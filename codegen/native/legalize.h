@@ -13,5 +13,7 @@ typedef struct {
 
 /* Instructions that become several blocks; the walk goes on after them.  (legalize_flow.c) */
 void cg_legalize_flow(cg_legalizer *l);
+/* Branches on two conditions become two branches.  (legalize_branches.c) */
+void cg_legalize_branches(cg_legalizer *l);
 
 #endif

@@ -35,8 +35,8 @@
 /* ----------------------------------------------------------------------- legalization (legalize.c)
  *
  * Replaces what no native target has by what all have: switches, updates of shared memory, copies,
- * shifts that may be too long, divisions of bytes and words.  lacks_count: also the counting of
- * leading and trailing zeros. */
+ * shifts that may be too long, divisions of bytes and words, branches on two conditions.
+ * lacks_count: also the counting of leading and trailing zeros. */
 void cg_legalize(ir_func *f, bool lacks_count, ir_arena *scratch);
 
 /* ---------------------------------------------------------------- the description of a target */

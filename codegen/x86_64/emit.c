@@ -206,7 +206,7 @@ static unsigned put_row(emitter *e, const ir_inst *i) {
     x86_binding bound[X86_MAX_ARGS];
     x86_row row = x86_row_of(i);
     const x86_shape *shape = x86_shape_of(row);
-    x86_operands o = {.lock = x86_has_lock(i)};
+    x86_operands o = {.lock = x86_has_lock(i), .broadcast = x86_has_broadcast(i)};
     unsigned taken = x86_bind_operands(i, bound);
     for (unsigned n = 0; n < shape->nargs; n++)
         o.arg[n] = operand_of(e, i, &shape->slot[n], bound[n], &o.broadcast);

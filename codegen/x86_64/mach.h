@@ -11,6 +11,9 @@
  *                                      is x86_disp_of
  *   an immediate                       a constant
  *
+ * Memory may be one element that is read into all lanes (x86_has_broadcast); a constant that
+ * repeats itself is such an element where the row allows it, without being called one.
+ *
  * The base of a memory operand is a value, a variable or a slot of the frame, a global, or a
  * constant that is placed after the code.
  *
@@ -78,6 +81,7 @@ typedef struct {
     bool high;      /* multiplications and divisions: the result is in rdx, not in rax */
     bool lock;      /* the access is atomic */
     bool memory;    /* the operand that may be memory is memory */
+    bool broadcast; /* which is one element for all lanes */
     bool index;     /* its address has an index, which counts 1 << scale bytes */
     unsigned scale; /* 0 to 3 */
     int32_t disp;   /* of the address */
@@ -90,6 +94,7 @@ typedef struct {
 enum {
     X86_AUX_CC = 31,
     X86_AUX_HIGH = 32,
+    X86_AUX_BROADCAST = 64,
     X86_MODE_MEMORY = 1,
     X86_MODE_INDEX = 2,
     X86_MODE_SCALE = 4, /* times 0 to 3 */
@@ -98,7 +103,8 @@ enum {
 };
 
 static inline ir_imm x86_imm_of(const x86_draft *d) {
-    unsigned aux = (unsigned)d->cc | (d->high ? X86_AUX_HIGH : 0);
+    unsigned aux =
+        (unsigned)d->cc | (d->high ? X86_AUX_HIGH : 0) | (d->broadcast ? X86_AUX_BROADCAST : 0);
     unsigned mode = d->kind * X86_MODE_KIND | (d->lock ? X86_MODE_LOCK : 0) |
                     d->scale * X86_MODE_SCALE | (d->index ? X86_MODE_INDEX : 0) |
                     (d->memory ? X86_MODE_MEMORY : 0);
@@ -114,6 +120,9 @@ static inline bool x86_has_mask(const ir_inst *i) {
 }
 static inline x86_cc x86_cc_of(const ir_inst *i) { return (x86_cc)(i->imm.mach.aux & X86_AUX_CC); }
 static inline bool x86_gives_high(const ir_inst *i) { return i->imm.mach.aux & X86_AUX_HIGH; }
+static inline bool x86_has_broadcast(const ir_inst *i) {
+    return i->imm.mach.aux & X86_AUX_BROADCAST;
+}
 static inline bool x86_has_lock(const ir_inst *i) { return i->imm.mach.mode & X86_MODE_LOCK; }
 static inline bool x86_has_memory(const ir_inst *i) { return i->imm.mach.mode & X86_MODE_MEMORY; }
 static inline bool x86_has_index(const ir_inst *i) { return i->imm.mach.mode & X86_MODE_INDEX; }

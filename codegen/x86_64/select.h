@@ -24,12 +24,15 @@ ir_inst *x86_build(ir_builder *b, const x86_draft *d);
  * through. */
 void x86_add_reg(ir_builder *b, x86_draft *d, ir_inst *x);
 /* x as the operand that may be memory: a load that v alone uses and that can be read at v, or a
- * constant that follows the code, if the row reads as many bytes; otherwise in a register. */
+ * constant that follows the code, if the row reads as many bytes; all lanes from such a load of an
+ * element, if there is a row for that; otherwise in a register. */
 void x86_add_rm(ir_builder *b, x86_draft *d, const ir_inst *v, ir_inst *x);
 /* Does x load the same at v?  Not if they are in different blocks or far from each other. */
 bool x86_can_read_later(const ir_inst *v, const ir_inst *x);
 /* Would x86_add_rm read it from memory? */
 bool x86_is_foldable(const ir_builder *b, x86_row row, const ir_inst *v, ir_inst *x);
+/* The memory of the element that is in all lanes of v, if v can read it; otherwise false. */
+bool x86_add_splat(ir_builder *b, x86_draft *d, const ir_inst *v);
 /* The memory at address p. */
 void x86_add_memory(ir_builder *b, x86_draft *d, const ir_inst *user, ir_inst *p);
 /* The memory at p plus an offset for each lane. */
@@ -121,6 +124,8 @@ ir_inst *x86_build_regs(ir_builder *b, ir_type t, x86_row row, ir_inst *x, ir_in
 /* 16 bytes of x, of type t, from byte 16 * n on; x with others there. */
 ir_inst *x86_part(ir_builder *b, ir_type t, ir_inst *x, unsigned n);
 ir_inst *x86_with_part(ir_builder *b, ir_type t, ir_inst *x, ir_inst *part, unsigned n);
+/* v, whose lanes are all one element in memory; NULL: they are not, or it takes more than that. */
+ir_inst *x86_load_splat(ir_builder *b, ir_inst *v);
 /* Lane 0 of x in all lanes. */
 ir_inst *x86_broadcast(ir_builder *b, ir_type t, ir_inst *x);
 /* Of vectors: is all that counts in the lower half of each operand's lanes? */

@@ -73,7 +73,7 @@ static unsigned fused_row(const fused_rows r, ir_type t) {
     return r[ir_is_vector(t) ? width : 0][ir_kind_of(t) == IR_F64];
 }
 
-enum { TIED_X, TIED_Z };
+enum { TIED_X, TIED_Z, TIED_FACTOR };
 
 /* Has z no user but v, and a choice between v and z? */
 static bool ends_with(const ir_inst *v, const ir_inst *z) {
@@ -83,18 +83,22 @@ static bool ends_with(const ir_inst *v, const ir_inst *z) {
     return true;
 }
 
-/* z + x * y of `in`: where z ends here the sum takes its register, otherwise the product that of
- * x. */
-static ir_inst *build_fma(ir_builder *b, ir_inst *v, const fused_rows tied[2],
+/* z + x * y of `in`: where z ends here the sum takes its register, otherwise the product that of a
+ * factor: of x, or of the one that is not in memory. */
+static ir_inst *build_fma(ir_builder *b, ir_inst *v, const fused_rows tied[3],
                           ir_inst *const in[3]) {
     if (!x86_has(b, X86_V3)) return NULL;
     ir_inst *x = in[0], *y = in[1], *z = in[2];
     bool ends = !ir_is_leaf(z) && (z->op == IR_OP_phi || ends_with(v, z));
     x86_draft d = {.row = fused_row(tied[ends ? TIED_Z : TIED_X], v->type), .type = v->type};
-    bool swap = x86_is_foldable(b, d.row, v, x) && ends;
+    bool swap = x86_is_foldable(b, d.row, v, x);
+    bool factor =
+        !ends && !x86_is_foldable(b, d.row, v, z) && (swap || x86_is_foldable(b, d.row, v, y));
+    if (factor) d.row = fused_row(tied[TIED_FACTOR], v->type);
+    if ((ends || factor) && swap) x = in[1], y = in[0];
     x86_add_reg(b, &d, ends ? z : x);
-    x86_add_reg(b, &d, ends && !swap ? x : y);
-    x86_add_rm(b, &d, v, !ends ? z : swap ? x : y);
+    x86_add_reg(b, &d, ends ? x : factor ? z : y);
+    x86_add_rm(b, &d, v, ends || factor ? y : z);
     return x86_build(b, &d);
 }
 
@@ -107,7 +111,8 @@ static ir_inst *build_fma(ir_builder *b, ir_inst *v, const fused_rows tied[2],
     }
 #define FMA(name, N)                                                                               \
     ir_inst *mach_##name(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y, ir_inst *z) {          \
-        static const fused_rows tied[] = {[TIED_X] = FUSED(N##213), [TIED_Z] = FUSED(N##231)};     \
+        static const fused_rows tied[] = {                                                         \
+            [TIED_X] = FUSED(N##213), [TIED_Z] = FUSED(N##231), [TIED_FACTOR] = FUSED(N##132)};    \
         return build_fma(b, v, tied, (ir_inst *[]){x, y, z});                                      \
     }
 FMA(fma, VFMADD)   /* x * y + z */

@@ -172,17 +172,18 @@ static ir_inst *build_old_splat(ir_builder *b, ir_type t, ir_inst *x) {
     }
 }
 
+ir_inst *x86_load_splat(ir_builder *b, ir_inst *v) {
+    x86_draft d = {.row = x86_broadcast_row(v->type, x86_lane_bytes(v->type)), .type = v->type};
+    return x86_has(b, X86_V3) && x86_add_splat(b, &d, v) ? x86_build(b, &d) : NULL;
+}
+
 static ir_inst *build_splat(ir_builder *b, ir_inst *v) {
-    ir_inst *x = ir_arg(v, 0);
+    ir_inst *x = ir_arg(v, 0), *loaded = x86_load_splat(b, v);
+    if (loaded) return loaded;
     if (!x86_has(b, X86_V3)) return build_old_splat(b, v->type, enter(b, v->type, x));
-    x86_row row = x86_broadcast_row(v->type, x86_lane_bytes(v->type));
-    x86_draft d = {.row = row, .type = v->type};
-    bool foldable = x86_is_foldable(b, row, v, x);
-    if (!foldable && !is_float_lane(x->type) && x86_has(b, X86_V4))
+    if (!is_float_lane(x->type) && x86_has(b, X86_V4))
         return x86_build_regs(b, v->type, x86_general_broadcast_row(v->type), x, NULL, -1);
-    if (!foldable) return x86_broadcast(b, v->type, enter(b, v->type, x));
-    x86_add_rm(b, &d, v, x);
-    return x86_build(b, &d);
+    return x86_broadcast(b, v->type, enter(b, v->type, x));
 }
 
 /* v has all of its operands. */

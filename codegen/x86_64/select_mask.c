@@ -122,7 +122,33 @@ static ir_inst *build_signs(ir_builder *b, const ir_inst *v, ir_inst *x) {
     return x86_mask_of_bits(b, v->type, x86_build_regs(b, IR_I64, X86_NEG_rm64, c, NULL, -1));
 }
 
+#define TEST(N, L) X86_VPTESTM##N##_k_##L##_##L##m_e
+#define TEST_NOT(N, L) X86_VPTESTNM##N##_k_##L##_##L##m_e
+
+/* Is y 0, or one bit, the one that x may have? */
+static bool is_bit_test(const ir_inst *x, const ir_inst *y) {
+    uint64_t bit;
+    if (!ir_is_const(y) || !ir_is_splat(y, &bit)) return false;
+    return bit == 0 || (x->op == IR_OP_and && ir_arg(x, 1) == y && !(bit & (bit - 1)));
+}
+
+/* Where x has a bit, or has none.  If it is `and` for this alone, its operands are asked. */
+static ir_inst *build_bit_test(ir_builder *b, const ir_inst *v, ir_inst *x, bool has) {
+    static const lane_rows tests[] = {BY_LANE(TEST_NOT), BY_LANE(TEST)};
+    bool both = x->op == IR_OP_and && !x->uses->next;
+    ir_inst *other = both ? ir_arg(x, 1) : x;
+    x86_draft d = {.row = lane_row(tests[has], x->type), .type = v->type};
+    x86_add_reg(b, &d, both ? ir_arg(x, 0) : x);
+    if (ir_is_const(other))
+        x86_add_rm(b, &d, x, other);
+    else
+        x86_add_reg(b, &d, other);
+    return x86_build(b, &d);
+}
+
 ir_inst *mach_mask_compare(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    if ((v->op == IR_OP_eq || v->op == IR_OP_ne) && is_bit_test(x, y))
+        return build_bit_test(b, v, x, (v->op == IR_OP_ne) == is_zero_vector(y));
     if (v->op == IR_OP_slt && is_zero_vector(y)) return build_signs(b, v, x);
     bool floats = ir_info(v)->rule == R_CMPF;
     return build_compare(b, v, floats ? compare_floats(b, v) : compare_ints(v));

@@ -10,9 +10,9 @@
  * If the mask is a comparison with no other user, it may be turned around, so that the second
  * operand of the choice is computed under it.
  *
- * Before and after: machine instructions (mach.h).  A bit of the mask must be for as many bytes as a
- * lane of the choice (x86_form.lane).  An instruction is moved down only within its block, and what
- * reads memory not past a write.
+ * Before and after: machine instructions (mach.h).  A bit of the mask must be for as many bytes as
+ * a lane of the choice (x86_form.lane).  An instruction is moved down only within its block, and
+ * what reads memory not past a write.
  */
 #include "codegen/x86_64/select.h"
 #include "ir/flow.h"
@@ -25,7 +25,7 @@ typedef struct {
     const ir_loops *loops;
 } merging;
 
-/* ------------------------------------------------------------------------------ what takes masks */
+/* ----------------------------------------------------------------------------- what takes masks */
 
 /* The row that does what x does under a mask for lanes of a t; X86_ROWS: there is none. */
 static x86_row masked_row(const merging *m, const ir_inst *x, ir_type t) {
@@ -57,10 +57,15 @@ static bool may_move(const merging *m, const ir_inst *x, const ir_inst *i) {
     return true;
 }
 
+/* Is x a constant that can be had before the loop that it is in? */
+static bool is_invariant(const merging *m, const ir_inst *x) {
+    return m->loops->of[x->block->id] && m->cpu->base.may_repeat(&m->cpu->base, x);
+}
+
 /* Is x computed for i alone, and may it be computed there? */
 static bool is_for(const merging *m, const ir_inst *x, const ir_inst *i) {
     bool plain = x->op == IR_OP_mach && x86_kind_of(x) == MACH_PLAIN && x->block == i->block;
-    return plain && !x->uses->next && may_move(m, x, i);
+    return plain && !x->uses->next && !is_invariant(m, x) && may_move(m, x, i);
 }
 
 /* Is i the last use of x, a value of the same loop? */
@@ -82,21 +87,27 @@ static int tied_of(const merging *m, const ir_inst *x) {
     return c.tied;
 }
 
-/* ----------------------------------------------------------------------------- computing in place */
+/* --------------------------------------------------------------------------- computing in place */
 
-/* x in the place of i, under a mask; true.  other: NULL, or what lanes are that are not set. */
-static bool compute_at(merging *m, ir_inst *i, ir_inst *x, x86_row row, x86_mach_kind kind,
-                       ir_inst *mask, ir_inst *other) {
+/* How x is computed under a mask. */
+typedef struct {
+    x86_row row;
+    x86_mach_kind kind;
+    ir_inst *mask, *other; /* other: what lanes are that are not set; NULL: the kind says it */
+} masked;
+
+/* x under a mask, in the place of i; true. */
+static bool compute_at(merging *m, ir_inst *i, ir_inst *x, masked how) {
     ir_inst *arg[CG_MAX_ARGS];
     unsigned n = 0;
     for (; n < x->nargs; n++) arg[n] = ir_arg(x, n);
-    arg[n++] = mask;
-    if (other) arg[n++] = other;
+    arg[n++] = how.mask;
+    if (how.other) arg[n++] = how.other;
     ir_before(&m->b, i);
     m->b.loc = x->loc;
     ir_inst *r = ir_build_raw(&m->b, IR_OP_mach, i->type, 0, x->imm, n, arg);
-    r->imm.mach.row = (uint16_t)row;
-    r->imm.mach.mode = (uint8_t)(r->imm.mach.mode % X86_MODE_KIND + kind * X86_MODE_KIND);
+    r->imm.mach.row = (uint16_t)how.row;
+    r->imm.mach.mode = (uint8_t)(r->imm.mach.mode % X86_MODE_KIND + how.kind * X86_MODE_KIND);
     r->mark = i->mark;
     ir_replace_uses(i, r);
     ir_remove(i);
@@ -115,16 +126,17 @@ static bool merge(merging *m, ir_inst *i, ir_inst *mask, ir_inst *x, ir_inst *ot
     bool zeroes = x86_forms[row].flags & X86_ZEROED;
     int tied = tied_of(m, x);
     if (zeroes && is_zero(other)) {
-        compute_at(m, i, x, row, MACH_ZEROED, mask, NULL);
+        compute_at(m, i, x, (masked){row, MACH_ZEROED, mask, NULL});
         if (!other->uses) ir_remove(other);
         return true;
     }
     if (tied >= 0 && ir_arg(x, (unsigned)tied) == other)
-        return compute_at(m, i, x, row, MACH_MASKED, mask, NULL);
-    return tied < 0 && ends_at(m, other, i) && compute_at(m, i, x, row, MACH_MERGED, mask, other);
+        return compute_at(m, i, x, (masked){row, MACH_MASKED, mask, NULL});
+    return tied < 0 && ends_at(m, other, i) &&
+           compute_at(m, i, x, (masked){row, MACH_MERGED, mask, other});
 }
 
-/* ----------------------------------------------------------------------------------- comparisons */
+/* ---------------------------------------------------------------------------------- comparisons */
 
 static bool gives_mask(const ir_inst *x) {
     return x->op == IR_OP_mach && x86_shape_of(x86_row_of(x))->slot[0].kind == X86_K;
@@ -160,7 +172,7 @@ static bool compare_under(merging *m, ir_inst *i, ir_inst *c, ir_inst *mask) {
     if (c == mask || !gives_mask(c) || !is_for(m, c, i)) return false;
     x86_row row = x86_row_of(c);
     if (!(x86_forms[row].flags & X86_MASKED)) return false;
-    return compute_at(m, i, c, row, MACH_MASKED, mask, NULL);
+    return compute_at(m, i, c, (masked){row, MACH_MASKED, mask, NULL});
 }
 
 static void merge_join(merging *m, ir_inst *i) {
@@ -176,7 +188,7 @@ static void merge_difference(merging *m, ir_inst *i) {
     compare_under(m, i, x, ir_arg(i, 1));
 }
 
-/* ------------------------------------------------------------------------------------------ walk */
+/* ----------------------------------------------------------------------------------------- walk */
 
 static void merge_at(merging *m, ir_inst *i) {
     if (i->op != IR_OP_mach || i->type == IR_VOID) return;

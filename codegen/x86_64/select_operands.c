@@ -214,8 +214,8 @@ static bool take_offset(address *a, const ir_inst *user, ir_inst *p) {
     return true;
 }
 
-static address find_address(const ir_inst *user, ir_inst *p) {
-    address a = {.base = x86_strip(p)};
+static address find_address(const ir_inst *user, ir_inst *p, unsigned disp) {
+    address a = {.base = x86_strip(p), .disp = disp};
     for (unsigned step = 0; step < ADDRESS_STEPS && a.base->op == IR_OP_ptradd; step++) {
         if (!take_offset(&a, user, a.base)) break;
         a.base = x86_strip(ir_arg(a.base, 0));
@@ -231,8 +231,10 @@ static bool is_place(const address *a) {
     return a->base->op == IR_OP_address && !a->index;
 }
 
-void x86_add_memory(ir_builder *b, x86_draft *d, const ir_inst *user, ir_inst *p) {
-    address a = find_address(user, p);
+/* The memory so many bytes after address p. */
+static void add_memory_after(ir_builder *b, x86_draft *d, const ir_inst *user, ir_inst *p,
+                             unsigned bytes) {
+    address a = find_address(user, p, bytes);
     d->arg[d->n++] = is_place(&a) ? a.base : cg_in_register(b, a.base);
     d->memory = true;
     d->disp = (int32_t)a.disp;
@@ -240,6 +242,10 @@ void x86_add_memory(ir_builder *b, x86_draft *d, const ir_inst *user, ir_inst *p
     d->arg[d->n++] = cg_in_register(b, a.index);
     d->index = true;
     d->scale = a.scale;
+}
+
+void x86_add_memory(ir_builder *b, x86_draft *d, const ir_inst *user, ir_inst *p) {
+    add_memory_after(b, d, user, p, 0);
 }
 
 void x86_add_lanes_memory(ir_builder *b, x86_draft *d, ir_inst *p, ir_inst *offsets) {
@@ -290,21 +296,87 @@ bool x86_can_read_later(const ir_inst *v, const ir_inst *x) {
     return false;
 }
 
+/* Where memory has an operand. */
+typedef struct {
+    ir_inst *load; /* NULL: nowhere */
+    unsigned offset;
+} place;
+
+static place read_at(const ir_inst *v, ir_inst *x, unsigned offset) {
+    bool readable = x->op == IR_OP_load && !ir_is_bool(x->type) && x86_can_read_later(v, x);
+    return readable ? (place){x, offset} : (place){0};
+}
+
+/* Lane n of x. */
+static place find_lane(const ir_inst *v, ir_inst *x, uint64_t n) {
+    bool exists = n < ir_lanes(x->type);
+    return exists ? read_at(v, x, (unsigned)n * x86_lane_bytes(x->type)) : (place){0};
+}
+
+/* The place of x, an operand of `user`, if v can read it from there: x is loaded, for `user` alone,
+ * or it is a lane of a vector that is loaded. */
+static place find_place(const ir_inst *v, const ir_inst *user, ir_inst *x) {
+    if (!is_for(user, x)) return (place){0};
+    if (x->op != IR_OP_extract || !ir_is_const(ir_arg(x, 1))) return read_at(v, x, 0);
+    return find_lane(v, ir_arg(x, 0), ir_arg(x, 1)->imm.bits);
+}
+
+/* The place of what is in all lanes of x, v itself or an operand of it. */
+static place find_splat(const ir_inst *v, const ir_inst *x) {
+    bool shuffles = x->op == IR_OP_shuffle;
+    if (!shuffles && x->op != IR_OP_vec) return (place){0};
+    for (unsigned k = 1; k < ir_lanes(x->type); k++)
+        if (shuffles ? x->imm.mask[k] != x->imm.mask[0] : ir_arg(x, k) != ir_arg(x, 0))
+            return (place){0};
+    if (!shuffles) return find_place(v, x, ir_arg(x, 0));
+    unsigned n = ir_lanes(ir_arg(x, 0)->type), lane = x->imm.mask[0];
+    return find_lane(v, ir_arg(x, lane >= n), lane >= n ? lane - n : lane);
+}
+
+bool x86_add_splat(ir_builder *b, x86_draft *d, const ir_inst *v) {
+    place p = find_splat(v, v);
+    if (p.load) add_memory_after(b, d, p.load, ir_arg(p.load, 0), p.offset);
+    return p.load != NULL;
+}
+
+/* The row of the same instruction that may read one element for all lanes of x. */
+static x86_row broadcasting_row(x86_row row, const ir_inst *x) {
+    unsigned evex = x86_forms[row].encoding == X86_VEX ? x86_forms[row].upper : row;
+    bool fits = evex != X86_ROWS && x86_forms[evex].broadcast == x86_lane_bytes(x->type) &&
+                bytes_read((x86_row)evex) == x86_bytes_of(x->type);
+    return fits ? (x86_row)evex : X86_ROWS;
+}
+
+/* The place of the element that is in all lanes of x, if the row has a form that reads it at v. */
+static place find_element(const ir_builder *b, x86_row row, const ir_inst *v, ir_inst *x) {
+    if (!ir_is_vector(x->type) || !x86_has(b, X86_V4) || !is_for(v, x)) return (place){0};
+    return broadcasting_row(row, x) != X86_ROWS ? find_splat(v, x) : (place){0};
+}
+
 bool x86_is_foldable(const ir_builder *b, x86_row row, const ir_inst *v, ir_inst *x) {
     unsigned bytes = bytes_read(row);
     bool far = ir_is_float(x->type) || ir_is_vector(x->type);
     if (ir_is_const(x) && far) return bytes == ir_access_size(NULL, x->type);
-    if (x->op != IR_OP_load || bytes != ir_access_size(b->f->module, x->type)) return false;
-    return is_aligned_for(row, x) && is_for(v, x) && x86_can_read_later(v, x);
+    if (find_element(b, row, v, x).load) return true;
+    if (bytes != ir_access_size(b->f->module, x->type)) return false;
+    place p = find_place(v, v, x);
+    return p.load && is_aligned_for(row, p.load);
 }
 
 void x86_add_rm(ir_builder *b, x86_draft *d, const ir_inst *v, ir_inst *x) {
-    if (!x86_is_foldable(b, d->row, v, x)) {
+    place element = find_element(b, d->row, v, x), p = element;
+    if (element.load) {
+        d->row = broadcasting_row(d->row, x);
+        d->broadcast = true;
+    } else if (!x86_is_foldable(b, d->row, v, x)) {
         x86_add_reg(b, d, x);
+        return;
     } else if (ir_is_const(x)) {
         d->memory = true;
         d->arg[d->n++] = x;
+        return;
     } else {
-        x86_add_memory(b, d, x, ir_arg(x, 0));
+        p = find_place(v, v, x);
     }
+    add_memory_after(b, d, p.load, ir_arg(p.load, 0), p.offset);
 }

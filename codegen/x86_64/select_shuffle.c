@@ -278,6 +278,8 @@ static bool repeats_lane_0(const ir_inst *v) {
 ir_inst *mach_shuffle(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     shuffle s = {.b = b, .type = v->type, .source = x->type, .x = x, .y = y};
     if (!ir_is_vector(v->type) || !ir_is_vector(x->type)) return NULL;
+    ir_inst *loaded = x86_load_splat(b, v);
+    if (loaded) return loaded;
     if (x->op != IR_OP_undef) s.x = cg_in_register(b, x);
     if (y->op != IR_OP_undef) s.y = cg_in_register(b, y);
     if (x86_has(b, X86_V3) && repeats_lane_0(v)) return x86_broadcast(b, v->type, s.x);
