@@ -27,6 +27,15 @@ static ir_inst *local_size(pass_group_builder *g, unsigned d) {
     return pass_info_size(g, FIELD(local_size), d);
 }
 
+/* A multiple of the local size if groups are whole, which tells steps of loops to be aligned. */
+static ir_inst *global_size(pass_group_builder *g, unsigned d) {
+    uint64_t local = g->shape->local[d];
+    if (pass_is_flat(g, d)) return pass_number(g, 1);
+    if (!g->shape->whole_groups || local < 2) return pass_info_size(g, FIELD(global_size), d);
+    return pass_build_plain(&g->entry, IR_OP_mul, pass_info_size(g, FIELD(num_groups), d),
+                            pass_number(g, local));
+}
+
 /* The id of the group's first item, without offset. */
 static ir_inst *first_item(pass_group_builder *g, unsigned d) {
     if (pass_is_flat(g, d)) return pass_number(g, 0);
@@ -86,7 +95,7 @@ static ir_inst *global_linear_id(pass_group_builder *g, const pass_item_ids *ids
     for (unsigned d = 3; d-- > 0;) {
         ir_inst *id = pass_build_plain(b, IR_OP_add, first_item(g, d), ids->id[d]);
         if (d < 2 && !pass_is_flat(g, d + 1))
-            sum = pass_build_plain(b, IR_OP_mul, sum, pass_info_size(g, FIELD(global_size), d));
+            sum = pass_build_plain(b, IR_OP_mul, sum, global_size(g, d));
         sum = pass_build_plain(b, IR_OP_add, sum, id);
     }
     return sum;
@@ -111,8 +120,7 @@ static ir_inst *answer(pass_group_builder *g, pass_item_ids *ids, ir_builder *b,
     case IR_OP_global_id: return global_id(g, ids, b, d);
     case IR_OP_local_id: return ids->id[d];
     case IR_OP_group_id: return pass_is_flat(g, d) ? pass_number(g, 0) : pass_group_id(g, d);
-    case IR_OP_global_size:
-        return pass_is_flat(g, d) ? pass_number(g, 1) : pass_info_size(g, FIELD(global_size), d);
+    case IR_OP_global_size: return global_size(g, d);
     case IR_OP_local_size: return ids->count[d] ? ids->count[d] : pass_number(g, 1);
     case IR_OP_enqueued_local_size: return local_size(g, d);
     case IR_OP_num_groups:
