@@ -174,6 +174,13 @@ static uint32_t lasting_flags(const ir_inst *v) {
     }
 }
 
+/* Has the target an instruction for v, a vector of integers? */
+static bool is_taken(const ir_inst *v, const pass_ctx *cx) {
+    const ir_target *t = cx->target;
+    bool ints = ir_is_vector(v->type) && ir_info(v)->rule == R_INT;
+    return ints && t && t->takes && t->takes(v, t->level);
+}
+
 static ir_inst *simpler(ir_builder *b, ir_inst *v, pass_ctx *cx) {
     ir_inst *r = expand_narrow_float(b, v);
     if (!r) r = expand_conversion(b, v, cx->target);
@@ -183,6 +190,7 @@ static ir_inst *simpler(ir_builder *b, ir_inst *v, pass_ctx *cx) {
 /* True when v has been replaced. */
 static bool expand(ir_builder *b, ir_inst *v, pass_ctx *cx) {
     uint32_t flags = v->flags;
+    if (is_taken(v, cx)) return false;
     ir_before(b, v);
     b->loc = v->loc;
     if (ir_has_flag(v, F_PURE)) v->flags = lasting_flags(v);

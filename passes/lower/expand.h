@@ -86,6 +86,15 @@ ir_inst *expand_conversion(ir_builder *b, const ir_inst *v, const ir_target *tar
  */
 ir_inst *expand_narrow_float(ir_builder *b, ir_inst *v);
 
+/* ------------------------------------------------------------------ quotients (expand_divide.c) */
+
+/* Are quotients of vectors like x those of floats? */
+bool expand_divides_by_floats(const ir_inst *x, const pass_ctx *cx);
+ir_inst *expand_udiv(ir_builder *b, ir_inst *x, ir_inst *y, pass_ctx *cx);
+ir_inst *expand_sdiv(ir_builder *b, ir_inst *x, ir_inst *y, pass_ctx *cx);
+ir_inst *expand_urem(ir_builder *b, ir_inst *x, ir_inst *y, pass_ctx *cx);
+ir_inst *expand_srem(ir_builder *b, ir_inst *x, ir_inst *y, pass_ctx *cx);
+
 /* -------------------------------------------------------------------- vectors (expand_vector.c) */
 
 ir_inst *expand_dot(ir_builder *b, ir_inst *x, ir_inst *y);

@@ -67,6 +67,12 @@ void vec_set_pieces(vec_state *s, ir_inst *i, ir_inst **piece, unsigned n);
  * with these operands. (vectors_expand.c) */
 bool vec_is_expanded(vec_state *s, const ir_inst *i);
 ir_inst *vec_build_expansion(vec_state *s, const ir_inst *i, ir_inst *const *args);
+/* Has the target op for lanes of type t, which are small numbers, with the second operand the same
+ * in all of them and known, or not? */
+bool vec_target_has(vec_state *s, ir_op op, ir_type t, bool known);
+/* The same for counts of bits and high products. (vectors_bits.c) */
+bool vec_is_of_bits(vec_state *s, const ir_inst *i);
+ir_inst *vec_build_of_bits(vec_state *s, const ir_inst *i, ir_inst *const *args);
 
 /* Operations that are done lane by lane. (vectors_lanes.c) */
 void vec_set_lanes(vec_state *s, ir_inst *i, ir_inst **lane);

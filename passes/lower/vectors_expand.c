@@ -1,6 +1,6 @@
 /* vectors_expand.c — expands vector operations for which the target has no instruction.
  *
- * A rotation is two shifts.  For 64 bits, products are made from those of halves, minimum and
+ * A rotation is two shifts.  Counts of bits and high products are in vectors_bits.c.  For 64 bits, products are made from those of halves, minimum and
  * maximum from a comparison, and arithmetic right shifts extend the sign by a subtraction.
  * Products and shifts of bytes are done in words of two bytes.  If the amount is known, words are
  * shifted, and bits that came from the other byte are cleared.  Otherwise even and odd bytes are
@@ -24,9 +24,7 @@ static bool is_known_shift(const ir_inst *i, const ir_inst *by, uint64_t *amount
     return is_shift((ir_op)i->op) && is_known(by, amount);
 }
 
-/* Has the target op for lanes of type t, which are small numbers, with y the same in all of them
- * and known, or not? */
-static bool has(vec_state *s, ir_op op, ir_type t, bool known) {
+bool vec_target_has(vec_state *s, ir_op op, ir_type t, bool known) {
     const uint64_t different[] = {1, 2};
     t = ir_vector(t, 2);
     ir_inst *x = ir_const_lanes(s->f, t, different), *y = known ? ir_const(s->f, t, 1) : x;
@@ -41,22 +39,23 @@ static bool goes_by_words(vec_state *s, const ir_inst *i) {
     uint64_t amount;
     if (ir_kind_of(i->type) != IR_I8 || !(is_shift(op) || is_high(op) || op == IR_OP_mul))
         return false;
-    return has(s, in_words(op), IR_I16, is_known_shift(i, ir_arg(i, 1), &amount));
+    return vec_target_has(s, in_words(op), IR_I16, is_known_shift(i, ir_arg(i, 1), &amount));
 }
 
 bool vec_is_expanded(vec_state *s, const ir_inst *i) {
     uint64_t amount;
     if (!s->target) return false;
+    if (vec_is_of_bits(s, i)) return true;
     if (i->op == IR_OP_rotl)
-        return has(s, IR_OP_shl, ir_elem(i->type), is_known(ir_arg(i, 1), &amount));
+        return vec_target_has(s, IR_OP_shl, ir_elem(i->type), is_known(ir_arg(i, 1), &amount));
     if (ir_kind_of(i->type) != IR_I64) return goes_by_words(s, i);
     switch (i->op) {
-    case IR_OP_mul: return has(s, IR_OP_mul, IR_I64, false);
-    case IR_OP_ashr: return has(s, IR_OP_lshr, IR_I64, is_known(ir_arg(i, 1), &amount));
+    case IR_OP_mul: return vec_target_has(s, IR_OP_mul, IR_I64, false);
+    case IR_OP_ashr: return vec_target_has(s, IR_OP_lshr, IR_I64, is_known(ir_arg(i, 1), &amount));
     case IR_OP_umin:
     case IR_OP_umax:
     case IR_OP_smin:
-    case IR_OP_smax: return has(s, IR_OP_slt, IR_I64, false);
+    case IR_OP_smax: return vec_target_has(s, IR_OP_slt, IR_I64, false);
     default: return false;
     }
 }
@@ -185,6 +184,7 @@ static ir_inst *do_words(vec_state *s, const ir_inst *i, ir_inst *const *args) {
 
 ir_inst *vec_build_expansion(vec_state *s, const ir_inst *i, ir_inst *const *args) {
     if (i->op == IR_OP_rotl) return rotate(s, args[0], args[1]);
+    if (vec_is_of_bits(s, i)) return vec_build_of_bits(s, i, args);
     return ir_kind_of(i->type) == IR_I64 ? do_long(s, (ir_op)i->op, args[0], args[1])
                                          : do_words(s, i, args);
 }
