@@ -224,9 +224,10 @@ x86_cc x86_add_mask_any(ir_builder *b, x86_draft *d, const ir_inst *c) {
     bool any = c->op == IR_OP_any;
     unsigned lanes = ir_lanes(mask->type);
     if (lanes < 8) return add_bits_test(b, d, mask, any);
+    bool either = any && mask->op == IR_OP_or && !mask->uses->next;
     d->row = rows[__builtin_ctz(lanes) - 3];
-    x86_add_reg(b, d, mask);
-    d->arg[d->n++] = d->arg[0];
+    x86_add_reg(b, d, either ? ir_arg(mask, 0) : mask);
+    x86_add_reg(b, d, either ? ir_arg(mask, 1) : mask);
     return any ? CC_NE : CC_B;
 }
 

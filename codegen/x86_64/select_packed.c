@@ -449,8 +449,14 @@ x86_cc x86_add_packed_any(ir_builder *b, x86_draft *d, const ir_inst *c) {
     ir_inst *signs = x86_build_regs(b, IR_I32, forms[x86_form_of(b, mask->type)], mask, NULL, -1);
     if (c->op == IR_OP_all && bytes < 16)
         signs = x86_build_regs(b, IR_I32, X86_AND_rm32_imm32, signs, NULL, (int)bits);
-    d->row = c->op == IR_OP_any ? X86_TEST_rm32_imm32 : X86_CMP_rm32_imm32;
+    bool whole = c->op == IR_OP_any && bytes >= 16; /* all other bits are 0 */
+    d->row = whole                ? X86_TEST_rm32_r32
+             : c->op == IR_OP_any ? X86_TEST_rm32_imm32
+                                  : X86_CMP_rm32_imm32;
     x86_add_reg(b, d, signs);
-    x86_add_int(b, d, IR_I64, (uint64_t)(int32_t)bits);
+    if (whole)
+        x86_add_reg(b, d, signs);
+    else
+        x86_add_int(b, d, IR_I64, (uint64_t)(int32_t)bits);
     return c->op == IR_OP_any ? CC_NE : CC_E;
 }

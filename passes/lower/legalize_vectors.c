@@ -149,6 +149,18 @@ static void split_extension(vectors *s, ir_inst *i) {
     vec_set_pieces(s, i, out, n);
 }
 
+/* A comparison of pieces as a mask of integers.  `ne` is the opposite of `eq`, which its user may
+ * take the other way round. */
+static ir_inst *compare_to_mask(vectors *s, const ir_inst *i, unsigned bits, ir_inst **args) {
+    ir_type truth = ir_with_elem(args[0]->type, IR_I1),
+            t = ir_with_elem(truth, vec_bits_type(bits));
+    if (i->op != IR_OP_ne)
+        return ir_build1(&s->b, IR_OP_sext, t, vec_build_like(s, i, truth, args));
+    ir_inst *equal = ir_build2(&s->b, IR_OP_eq, truth, args[0], args[1]);
+    ir_inst *m = ir_build1(&s->b, IR_OP_sext, t, equal);
+    return ir_build2(&s->b, IR_OP_xor, t, m, ir_const(s->f, t, ir_zext(UINT64_MAX, bits)));
+}
+
 static void split_comparison(vectors *s, ir_inst *i) {
     ir_inst *x = ir_arg(i, 0), **out = vec_room(s, ir_lanes(i->type));
     unsigned bits = vec_mask_bits(s, ir_bits(s->f->module, x->type)), n = vec_unit(s, x->type);
@@ -158,9 +170,8 @@ static void split_comparison(vectors *s, ir_inst *i) {
     }
     for (unsigned first = 0; first < ir_lanes(i->type); first += n) {
         ir_inst *args[] = {vec_piece(s, x, first, n), vec_piece(s, ir_arg(i, 1), first, n)};
-        ir_inst *c = vec_build_like(s, i, ir_vector(IR_I1, n), args);
-        if (bits > 1) c = ir_build1(&s->b, IR_OP_sext, ir_vector(vec_bits_type(bits), n), c);
-        out[first / n] = c;
+        out[first / n] = bits > 1 ? compare_to_mask(s, i, bits, args)
+                                  : vec_build_like(s, i, ir_vector(IR_I1, n), args);
     }
     set_masks(s, i, out, n, bits);
 }
@@ -191,9 +202,16 @@ static ir_inst *select_by_constant(vectors *s, const ir_inst *m, ir_inst *x, ir_
     return ir_build_shuffle(&s->b, x, y, n, from);
 }
 
+static bool is_opposite(const ir_inst *m) {
+    uint64_t bits, all = ir_zext(UINT64_MAX, ir_bits(NULL, m->type));
+    return m->op == IR_OP_xor && ir_is_const(ir_arg(m, 1)) && ir_is_splat(ir_arg(m, 1), &bits) &&
+           bits == all;
+}
+
 static ir_inst *select_by_mask(vectors *s, ir_inst *m, ir_inst *x, ir_inst *y, unsigned flags) {
     if (m->op == IR_OP_undef) return x;
     if (ir_is_const(m)) return select_by_constant(s, m, x, y);
+    if (is_opposite(m)) return select_by_mask(s, ir_arg(m, 0), y, x, flags);
     return ir_build(&s->b, IR_OP_select, x->type, flags, (ir_imm){0}, 3,
                     (ir_inst *[]){vec_truth(s, m), x, y});
 }
@@ -319,26 +337,6 @@ static void split_shuffle(vectors *s, ir_inst *i) {
 
 /* ----------------------------------------------------------------------------------------- walk */
 
-/* Masks come in pieces as for lanes of 32 bits, since their users are not known yet. */
-static unsigned phi_unit(const vectors *s, const ir_inst *i) {
-    if (!ir_is_bool(i->type) || !vec_has_masks(s)) return vec_unit(s, i->type);
-    return vec_mask_unit(s, ir_lanes(i->type), 32);
-}
-
-static void split_phi(vectors *s, ir_inst *i) {
-    unsigned unit = phi_unit(s, i), count = vec_count(ir_lanes(i->type), unit);
-    ir_type t = ir_vector(ir_elem(i->type), unit);
-    ir_inst *none = ir_undef(s->f, t), **out = vec_room(s, count);
-    for (unsigned k = 0; k < count; k++) {
-        out[k] = ir_build_phi(i->block, t);
-        for (unsigned n = 0; n < i->nargs; n++) out[k] = ir_append_arg(out[k], none);
-    }
-    bool masks = ir_is_bool(i->type) && unit > 1;
-    s->of[i->id] =
-        (vec_parts){.unit = unit, .bits = masks, .piece = out, .lane = unit == 1 ? out : NULL};
-    *ir_push(s->scratch, &s->phis) = i;
-}
-
 static void split_load(vectors *s, ir_inst *i) {
     unsigned unit = vec_unit(s, i->type);
     ir_inst **out = vec_room(s, vec_count(ir_lanes(i->type), unit));
@@ -372,7 +370,7 @@ static void split_operation(vectors *s, ir_inst *i) {
 /* Splits an instruction whose result is a vector; false: it remains. */
 static bool split_vector(vectors *s, ir_inst *i) {
     switch (i->op) {
-    case IR_OP_phi: split_phi(s, i); return true;
+    case IR_OP_phi: vec_split_phi(s, i); return true;
     case IR_OP_load: split_load(s, i); return true;
     case IR_OP_masked_load:
     case IR_OP_gather: vec_masked_load(s, i); return true;
@@ -413,33 +411,6 @@ static void split(vectors *s, ir_inst *i) {
     }
 }
 
-/* The argument of one edge; the block that it comes from, where it has several edges to here, gives
- * the same for all. */
-static void fill_phi(vectors *s, ir_inst *phi, unsigned edge) {
-    const vec_parts *p = &s->of[phi->id];
-    ir_block *pred = phi->block->pred[edge];
-    ir_before(&s->b, pred->last);
-    for (unsigned k = 0; k < vec_count(ir_lanes(phi->type), p->unit); k++) {
-        ir_inst *v = ir_arg(phi, edge), *x;
-        if (pred->mark < edge)
-            x = ir_arg(p->piece[k], pred->mark);
-        else
-            x = p->bits ? vec_mask(s, v, k * p->unit, p->unit, 1)
-                        : vec_piece(s, v, k * p->unit, p->unit);
-        ir_set_arg(p->piece[k], edge, x);
-    }
-}
-
-static void fill_phis(vectors *s) {
-    for (uint32_t n = 0; n < s->phis.n; n++) {
-        ir_inst *phi = s->phis.data[n];
-        for (unsigned edge = phi->nargs; edge-- > 0;) phi->block->pred[edge]->mark = edge;
-        for (unsigned edge = 0; edge < phi->nargs; edge++) fill_phi(s, phi, edge);
-        for (unsigned edge = 0; edge < phi->nargs; edge++)
-            ir_set_arg(phi, edge, ir_undef(s->f, phi->type));
-    }
-}
-
 /* Vectors with users that remain, for example calls, are assembled again. */
 static void drop_vectors(vectors *s) {
     for (uint32_t n = s->dead.n; n-- > 0;) {
@@ -476,7 +447,7 @@ static bool run(ir_func *f, pass_ctx *cx, const ir_target *target) {
             ir_look_at(cx->cx, i);
             split(&s, i);
         }
-    fill_phis(&s);
+    vec_fill_phis(&s);
     drop_vectors(&s);
     return true;
 }

@@ -6,7 +6,7 @@
  *
  * Vectors of i1 remain what they are if the target has masks.  Otherwise they are integers, 0 or -1
  * in each lane, as wide as the operands of the comparison that made them, or scalars if no
- * comparison made them.
+ * comparison made them; those of phis are as wide as what most of their users choose.
  */
 #ifndef SPVFUSE_PASSES_VECTORS_H
 #define SPVFUSE_PASSES_VECTORS_H
@@ -73,6 +73,10 @@ bool vec_target_has(vec_state *s, ir_op op, ir_type t, bool known);
 /* The same for counts of bits and high products. (vectors_bits.c) */
 bool vec_is_of_bits(vec_state *s, const ir_inst *i);
 ir_inst *vec_build_of_bits(vec_state *s, const ir_inst *i, ir_inst *const *args);
+
+/* Makes the phis of the pieces of a phi; at the end, they get their arguments. (vectors_phis.c) */
+void vec_split_phi(vec_state *s, ir_inst *i);
+void vec_fill_phis(vec_state *s);
 
 /* Operations that are done lane by lane. (vectors_lanes.c) */
 void vec_set_lanes(vec_state *s, ir_inst *i, ir_inst **lane);

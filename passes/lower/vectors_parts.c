@@ -184,11 +184,20 @@ static ir_inst *join_masks(vec_state *s, const vec_parts *p, unsigned lanes, uns
                 more ? join_masks(s, p, lanes, first + n / 2, n / 2) : ir_undef(s->f, x->type));
 }
 
+/* Two halves of a mask, each from pieces of its own. */
+static ir_inst *mask_of_halves(vec_state *s, ir_inst *v, unsigned first, unsigned n,
+                               unsigned bits) {
+    ir_inst *x = vec_mask(s, v, first, n / 2, bits);
+    bool more = first + n / 2 < ir_lanes(v->type);
+    return join(s, x, more ? vec_mask(s, v, first + n / 2, n / 2, bits) : ir_undef(s->f, x->type));
+}
+
 ir_inst *vec_mask(vec_state *s, ir_inst *v, unsigned first, unsigned n, unsigned bits) {
     const vec_parts *p = vec_parts_of(s, v);
     ir_type elem = vec_bits_type(bits);
     if (is_plain_leaf(v) && ir_is_vector(v->type)) return leaf_piece(s, v, elem, first, n);
     if (!p || !p->bits) return mask_of_scalars(s, v, first, n, bits);
+    if (p->bits > 1 && n > p->unit) return mask_of_halves(s, v, first, n, bits);
     ir_inst *x =
         p->bits == 1 ? join_masks(s, p, ir_lanes(v->type), first, n) : from_pieces(s, p, first, n);
     if (p->bits == bits) return x;
