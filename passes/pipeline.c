@@ -90,6 +90,7 @@ const char pass_group_pipeline[] =
 const char pass_vector_pipeline[] =
     "functions,"   /* code with branches, which vectorize can see */
     "vectorize,"   /* several items at once */
+    "mem2reg,"     /* elements of small private arrays */
     "simplify,"    /* masks, and the ends of loops whose number of items is known */
     "simplifycfg," /* loops for items that are left, where none are */
     "gvn,"         /* lanes of what is uniform */

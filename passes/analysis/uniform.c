@@ -386,12 +386,20 @@ void pass_find_uniform(ir_func *f, ir_arena *a, pass_uniformity *out) {
     propagate(&s);
 }
 
+/* Memory of a variable is used by one item after the other, so each reads what it has written. */
+static bool reads_variable(const ir_inst *i) {
+    if (!ir_is_load(i)) return false;
+    const ir_inst *p = ir_arg(i, 0);
+    while (p->op == IR_OP_ptradd || p->op == IR_OP_ptrcast) p = ir_arg(p, 0);
+    return ir_space_of(p->type) == IR_PRIVATE;
+}
+
 /* What differs between the iterations of a loop over items by itself. */
 static void mark_own_of_items(finder *s, const ir_loop *loop) {
     mark_join(s, loop->header);
     for (uint32_t k = 0; k < loop->nblocks; k++)
         foreach_inst (i, loop->block[k])
-            if (i->type != IR_VOID && !follows_operands(i)) mark_value(s, i);
+            if (i->type != IR_VOID && (!follows_operands(i) || reads_variable(i))) mark_value(s, i);
 }
 
 void pass_find_uniform_items(ir_func *f, ir_arena *a, pass_uniformity *out) {

@@ -92,7 +92,9 @@ static void gather(simd *s, ir_inst *i, const simd_node *n) {
 void simd_load(simd *s, ir_inst *i, const simd_node *n) {
     unsigned m = ir_lanes(i->type);
     int64_t step = step_of(s, i);
-    if (s->value[i->id].group)
+    if (s->value[simd_address(i)->id].array)
+        simd_load_array(s, i, n);
+    else if (s->value[i->id].group)
         simd_access_members(s, i, n);
     else if (m == 1 && step == 1)
         simd_set_part(
@@ -152,7 +154,9 @@ static void store_last(simd *s, const ir_inst *i) {
 void simd_store(simd *s, ir_inst *i, const simd_node *n) {
     unsigned m = ir_lanes(simd_accessed(i));
     int64_t step = step_of(s, i);
-    if (s->value[i->id].group)
+    if (s->value[simd_address(i)->id].array)
+        simd_store_array(s, i, n);
+    else if (s->value[i->id].group)
         simd_access_members(s, i, n);
     else if (simd_shape_of(s, simd_address(i)) == SIMD_UNIFORM)
         store_last(s, i);

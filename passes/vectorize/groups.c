@@ -43,6 +43,7 @@ static unsigned step_of(const simd *s, const ir_inst *i) {
     ir_type t = simd_accessed(i);
     const ir_inst *p = simd_address(i);
     if (ir_is_ptr(ir_elem(t)) || ir_is_bool(t) || simd_shape_of(s, p) != SIMD_STRIDED) return 0;
+    if (s->value[p->id].array) return 0;
     int64_t stride = s->value[p->id].stride, bytes = element_bytes(s, t);
     bool fits = stride > 0 && stride % bytes == 0 && stride / bytes <= SIMD_MAX_MEMBERS;
     unsigned k = fits ? (unsigned)(stride / bytes) : 0;

@@ -7,22 +7,17 @@ static bool is_uniform(const simd *s, const ir_inst *v) {
 
 /* ------------------------------------------------------------------------------------- accesses */
 
-/* What is left of an address without steps. */
-static const ir_inst *object_of(const ir_inst *p) {
-    while (p->op == IR_OP_ptradd || p->op == IR_OP_ptrcast) p = ir_arg(p, 0);
-    return p;
-}
-
 /* The memory of a variable is used by one item after the other. */
-static bool is_variable(const ir_inst *p) {
-    const ir_inst *object = object_of(p);
-    return object->op == IR_OP_alloca ||
-           (object->op == IR_OP_phi && ir_space_of(object->type) == IR_PRIVATE);
+static bool check_private(simd *s, const ir_inst *i, const ir_inst *address) {
+    const simd_array *a = s->value[address->id].array;
+    if (!a) return simd_refuse(s, i, "an access of private memory");
+    return !a->refusal || simd_refuse(s, a->refused, a->refusal);
 }
 
 static bool check_access(simd *s, const ir_inst *i, const ir_inst *address) {
     if (i->imm.mem.flags & IR_MEM_VOLATILE) return simd_refuse(s, i, "an access is volatile");
-    if (is_variable(address)) return simd_refuse(s, i, "an access of private memory");
+    if (s->value[address->id].array || ir_space_of(address->type) == IR_PRIVATE)
+        return check_private(s, i, address);
     if (is_uniform(s, address)) {
         bool once = i->op == IR_OP_load || !simd_is_masked(s, i->block);
         return once || simd_refuse(s, i, "a store to one place, which not all items execute");
@@ -74,6 +69,8 @@ static bool check_varying(simd *s, const ir_inst *i) {
 static bool check_inst(simd *s, const ir_inst *i) {
     if (i->op == IR_OP_load) return check_access(s, i, ir_arg(i, 0));
     if (i->op == IR_OP_store) return check_access(s, i, ir_arg(i, 1));
+    if (i->op == IR_OP_fill && s->value[ir_arg(i, 0)->id].array)
+        return check_private(s, i, ir_arg(i, 0));
     if (ir_is_terminator(i)) return true;
     if (!ir_has_flag(i, F_PURE) && i->op != IR_OP_phi)
         return simd_refuse(s, i, "an operation has no form for several items");
@@ -84,7 +81,11 @@ static bool check_inst(simd *s, const ir_inst *i) {
 /* Values that are used after the loop are listed. */
 static bool check_uses(simd *s, ir_inst *i) {
     bool after = false;
-    foreach_use (u, i) after |= !simd_is_inside(s, u->user);
+    foreach_use (u, i) {
+        after |= !simd_is_inside(s, u->user);
+        if (ir_is_ptr(i->type) && simd_left_loop(s, i, ir_use_block(u)))
+            return simd_refuse(s, i, "an address is used after a loop that items leave one by one");
+    }
     if (!after) return true;
     if (ir_is_ptr(i->type) && simd_shape_at(s, i, s->scalar.latch) == SIMD_VARYING)
         return simd_refuse(s, i, "a pointer that differs between items is used after the loop");

@@ -17,6 +17,7 @@
  *   transpose.c    the shuffles of these
  *   carried.c      what goes from one item to the next
  *   combine.c      its form in the vector loop and after it
+ *   arrays.c       memory that each item has for itself
  *   repair.c       uses that lost the dominance of their definition
  *   price.c        whether the vector loop is the faster one
  *   remarks.c      what has become of a loop, in words
@@ -146,6 +147,8 @@ typedef struct simd_value {
     ir_inst **last;               /* its components after a loop that lanes leave one by one */
     struct simd_group *group;     /* of an access, or NULL */
     struct simd_carried *carried; /* the phi of the header that it is, or takes part in */
+    struct simd_array *array;     /* that the address leads to, or NULL */
+    ir_inst **word;               /* of a load from one: the elements */
 } simd_value;
 
 void simd_find_shapes(simd *s);
@@ -168,7 +171,34 @@ static inline unsigned simd_most_lanes(const simd *s) {
 /* Can all instructions be vectorized?  False: refused. (legal.c) */
 bool simd_is_legal(simd *s);
 
-/* ---------------------------------------------------------------------------- members (groups.c) */
+/* --------------------------------------------------------------------------- private (arrays.c) */
+
+/* A variable that each item uses for itself.  Values of addresses in it are distances from its
+ * beginning: `base` what all lanes have, `offset` what they have of their own, i32, or NULL. */
+typedef struct simd_array {
+    ir_inst *variable;
+    unsigned bytes;   /* of an element */
+    uint64_t n;       /* elements of an item */
+    bool is_indexed;  /* by indices that differ between lanes */
+    bool is_selected; /* elements are variables of their own */
+    const char *refusal;
+    const ir_inst *refused;
+    ir_inst *copies;   /* of all lanes */
+    ir_inst **element; /* the same by element, if it is selected */
+} simd_array;
+
+/* Finds the variables that the loop uses. */
+void simd_find_arrays(simd *s);
+/* Bytes of those that would be in registers. */
+uint64_t simd_small_arrays(const simd *s);
+/* Chooses where their copies are.  False: refused. */
+bool simd_place_arrays(simd *s);
+void simd_move_in_array(simd *s, ir_inst *i);
+void simd_load_array(simd *s, ir_inst *i, const simd_node *n);
+void simd_store_array(simd *s, ir_inst *i, const simd_node *n);
+void simd_fill_array(simd *s, ir_inst *i, const simd_node *n);
+
+/* --------------------------------------------------------------------------- members (groups.c) */
 
 enum { SIMD_MAX_MEMBERS = 16, SIMD_MAX_ACCESSES = 32 };
 
@@ -234,7 +264,7 @@ void simd_leave_node(simd *s, uint32_t k);
 /* Gives phis their arguments. */
 void simd_fill_phis(simd *s);
 
-/* --------------------------------------- values between items and after them (carried.c, combine.c) */
+/* ----------------------------------- values between items and after them (carried.c, combine.c) */
 
 typedef enum { SIMD_UNKNOWN, SIMD_PROGRESSION, SIMD_REDUCTION, SIMD_SCAN, SIMD_LAST } simd_carry;
 

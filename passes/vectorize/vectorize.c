@@ -150,7 +150,8 @@ static bool vectorize_loop(ir_func *f, const ir_loop *loop, const pass_uniformit
     bool ok = find_loop(&s) && simd_find_graph(&s);
     if (ok) simd_find_progressions(&s);
     if (ok) simd_find_shapes(&s);
-    ok = ok && simd_is_legal(&s) && simd_find_width(&s);
+    if (ok) simd_find_arrays(&s);
+    ok = ok && simd_is_legal(&s) && simd_find_width(&s) && simd_place_arrays(&s);
     if (ok) {
         simd_find_groups(&s);
         build(&s);
@@ -168,8 +169,9 @@ static bool vectorize_loop(ir_func *f, const ir_loop *loop, const pass_uniformit
  * Needs: code of a work-group, with the loops that `regions` makes.
  * Leaves: vectors of any width, and masked accesses, for `legalize_vectors`; splats in front of
  *        the loop; masks that nothing asks for.
- * Gives up: on loops with values that go from one item to the next; on private memory, atomics
- *        and calls; on switches with many cases. */
+ * Gives up: on loops with values that go from one item to the next; on private memory whose
+ *        accesses are not all known, or differ in size; on atomics and calls; on switches with many
+ *        cases. */
 bool pass_vectorize(ir_func *f, pass_ctx *cx) {
     bool changed = false;
     uint32_t nblocks = f->next_block;

@@ -183,6 +183,10 @@ void simd_widen(simd *s, ir_inst *i, const simd_node *n) {
     s->b.loc = i->loc;
     if (i->op == IR_OP_store) {
         simd_store(s, i, n);
+    } else if (i->op == IR_OP_fill) {
+        simd_fill_array(s, i, n);
+    } else if (s->value[i->id].array) {
+        simd_move_in_array(s, i);
     } else if (simd_widen_carried(s, i)) {
         return;
     } else if (shape != SIMD_VARYING) {

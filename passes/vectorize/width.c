@@ -125,7 +125,7 @@ static bool fits(const simd *s, uint64_t live_bits, unsigned lanes) {
 static unsigned choose_lanes(const simd *s) {
     const contents c = find_contents(s);
     unsigned lanes = vector_bits(s) / c.bits, times = c.size < FEW ? 4 : c.size < SOME ? 2 : 1;
-    uint64_t live_bits = find_pressure(s);
+    uint64_t live_bits = find_pressure(s) + 8 * simd_small_arrays(s);
     for (; times > 1 && fits(s, live_bits, 2 * lanes); times /= 2) lanes *= 2;
     return lanes < IR_MAX_LANES ? lanes : IR_MAX_LANES;
 }
