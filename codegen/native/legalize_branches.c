@@ -1,7 +1,7 @@
 /* legalize_branches.c — a branch on two conditions becomes two branches.
  *
  * Machines compare and jump; a truth value in a register takes two more instructions, and `and` of
- * two such values a third.  So if `and` or `or` of comparisons does nothing but decide a branch, the
+ * two such values a third.  So if `and` or `or` of comparisons only decides a branch, the
  * first comparison decides whether the second one is asked.  Comparisons move to their branches.
  */
 #include "codegen/native/legalize.h"

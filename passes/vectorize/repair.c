@@ -1,8 +1,8 @@
 /* repair.c — uses that their definition does not dominate any more.
  *
  * Where branches are folded and nodes skipped, an edge or an argument of a phi is defined on some
- * paths only.  On the others a mask is false, and a value is any, since no lane selects it.  A mask
- * is false at the beginning of each iteration of the loops that its definition is in.
+ * paths only.  On the others a mask is false, and a value is any, since no lane selects it: that is
+ * so at the beginning of each iteration of the loops that the definition is in.
  */
 #include "passes/vectorize/simd.h"
 
@@ -18,11 +18,12 @@ static bool is_dominated(const ir_dom *dom, const simd_hole *h) {
     return ir_block_dominates(dom, h->at, place_of(h));
 }
 
-/* No lane has taken an edge before its branch, in an iteration of a loop. */
-static void begin_false(simd *s, ir_ssa *ssa, const simd_hole *h) {
-    ir_inst *none = ir_const(s->f, simd_mask_type(s), 0);
+/* At the beginning of an iteration of a loop, no lane has taken an edge, and a value is any: that of
+ * the iteration before would have to be kept for nothing. */
+static void begin_iterations(simd *s, ir_ssa *ssa, const simd_hole *h, ir_type t) {
+    ir_inst *none = h->is_mask ? ir_const(s->f, simd_mask_type(s), 0) : ir_undef(s->f, t);
     const ir_loops *loops = ir_loop_tree(s->f);
-    ir_ssa_def(ssa, s->preheader, none);
+    if (h->is_mask) ir_ssa_def(ssa, s->preheader, none);
     for (const ir_loop *l = loops->of[h->at->id]; l; l = l->parent)
         if (l->header->mark != SIMD_NONE) ir_ssa_def(ssa, l->header, none);
 }
@@ -37,7 +38,7 @@ static void repair(simd *s, ir_ssa *ssa, simd_hole *holes, uint32_t n) {
     const simd_hole first = holes[0];
     ir_inst *v = ir_arg(first.user, first.arg);
     ir_ssa_begin(ssa, s->f, s->scratch, v->type);
-    if (first.is_mask) begin_false(s, ssa, &first);
+    begin_iterations(s, ssa, &first, v->type);
     ir_ssa_def(ssa, first.at, v);
     for (uint32_t k = 0; k < n; k++)
         if (is_same(&first, &holes[k])) ir_ssa_announce(ssa, place_of(&holes[k]));
