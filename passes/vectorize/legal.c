@@ -46,8 +46,7 @@ static bool check_varying(simd *s, const ir_inst *i) {
         return simd_refuse(s, i, "the index of a component differs between items");
     }
     case IR_OP_bitcast:
-        if (ir_lanes(i->type) == ir_lanes(ir_arg(i, 0)->type) && !has_pointer(i)) return true;
-        return simd_refuse(s, i, "a bitcast changes the number of components");
+        return simd_may_cast(i) || simd_refuse(s, i, "a bitcast of a pointer or a mask");
     case IR_OP_select:
     case IR_OP_phi:
         if (s->value[i->id].carried) return true;

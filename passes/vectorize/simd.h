@@ -11,6 +11,7 @@
  *   masks.c        which lanes are active in a block; phis that become selects
  *   width.c        how many lanes
  *   widen.c        instructions for all lanes
+ *   bitcast.c      bitcasts between components of different sizes
  *   access.c       loads and stores
  *   groups.c       accesses of members of a structure, which are done together
  *   members.c      their loads and stores
@@ -247,6 +248,9 @@ ir_inst *simd_splat(simd *s, ir_inst *scalar);
 ir_inst *simd_ramp(simd *s, ir_inst *base, int64_t stride);
 /* Builds the copy of i at the end of the current block. */
 void simd_widen(simd *s, ir_inst *i, const simd_node *n);
+/* Component k of the bitcast i, and whether it can be built. (bitcast.c) */
+ir_inst *simd_cast(simd *s, const ir_inst *i, unsigned k);
+bool simd_may_cast(const ir_inst *i);
 void simd_load(simd *s, ir_inst *i, const simd_node *n);
 void simd_store(simd *s, ir_inst *i, const simd_node *n);
 /* The access i, but so many bytes after where it begins. (access.c) */

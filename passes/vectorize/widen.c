@@ -152,6 +152,7 @@ static ir_inst *widen_part(simd *s, const ir_inst *i, unsigned k, const simd_nod
     case IR_OP_any:
     case IR_OP_all: return widen_reduction(s, i);
     case IR_OP_dot: return widen_dot(s, i);
+    case IR_OP_bitcast: return simd_cast(s, i, k);
     default: return widen_lanewise(s, i, k, n);
     }
 }

@@ -219,7 +219,7 @@ static bool check_interpreted(job *j, worst *w) {
 static bool has_vectors(const ir_func *f) {
     foreach_block (b, f)
         foreach_inst (i, b)
-            if (ir_is_vector(i->type)) return true;
+            if (ir_lanes(i->type) == LANES) return true;
     return false;
 }
 
