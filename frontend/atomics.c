@@ -62,7 +62,7 @@ static ir_type atomic_type(reader *r, ir_op op) {
 
 /* The op takes as many operands as its row in ops.def says. */
 static ir_inst *emit_atomic(reader *r, ir_op op, ir_type t, ir_imm imm, ir_inst **args) {
-    return ir_build_raw(&r->b, op, t, 0, imm, ir_ops[op].nargs, args);
+    return ir_build_raw(&r->b, op, t, ir_with_imm(imm), (ir_args){ir_ops[op].nargs, args});
 }
 
 /* Pointer, scope, semantics and perhaps a value. */

@@ -36,7 +36,7 @@ void spv_call_atomic(reader *r, const spv_builtin *b, const char *key) {
     check_atomic_type(r, key, op, t);
     ir_inst *value = b->more ? ir_const(r->b.f, t, 1) : spv_arg_of(r, 1, t);
     ir_inst *args[2] = {spv_arg_pointer(r, 0), value};
-    spv_define(r, ir_build_raw(&r->b, op, t, 0, relaxed_device(), 2, args));
+    spv_define(r, ir_build_raw(&r->b, op, t, ir_with_imm(relaxed_device()), (ir_args){2, args}));
 }
 
 /* atomic_cmpxchg(p, compare, value) */
@@ -46,7 +46,8 @@ void spv_call_cmpxchg(reader *r, const spv_builtin *b, const char *key) {
     spv_want_args(r, key, 3);
     check_atomic_type(r, key, IR_OP_atomic_cmpxchg, t);
     ir_inst *args[3] = {spv_arg_pointer(r, 0), spv_arg_of(r, 2, t), spv_arg_of(r, 1, t)};
-    spv_define(r, ir_build_raw(&r->b, IR_OP_atomic_cmpxchg, t, 0, relaxed_device(), 3, args));
+    spv_define(r, ir_build_raw(&r->b, IR_OP_atomic_cmpxchg, t, ir_with_imm(relaxed_device()),
+                               (ir_args){3, args}));
 }
 
 /* ---------------------------------------------------------------------------------- C11 atomics */
@@ -84,7 +85,8 @@ void spv_call_c11_atomic(reader *r, const spv_builtin *b, const char *key) {
     check_atomic_type(r, key, op, t);
     ir_inst *args[2] = {spv_arg_pointer(r, 0)};
     if (n > 1) args[1] = spv_arg_of(r, 1, t);
-    spv_define(r, ir_build_raw(&r->b, op, t, 0, sync_at(r, n, n + 1), n, args));
+    spv_define(r,
+               ir_build_raw(&r->b, op, t, ir_with_imm(sync_at(r, n, n + 1)), (ir_args){n, args}));
 }
 
 /* atomic_store(p, value), atomic_init(p, value), …_explicit(p, value, order, scope) */
@@ -95,7 +97,8 @@ void spv_call_c11_store(reader *r, const spv_builtin *b, const char *key) {
     ir_type t = args[1]->type;
     bool number = spv_is_number(t);
     if (!number || ir_is_vector(t)) spv_bad_type(r, 1, "a number");
-    ir_build_raw(&r->b, IR_OP_atomic_store, IR_VOID, 0, sync_at(r, 2, 3), 2, args);
+    ir_build_raw(&r->b, IR_OP_atomic_store, IR_VOID, ir_with_imm(sync_at(r, 2, 3)),
+                 (ir_args){2, args});
 }
 
 static void define_bool(reader *r, ir_inst *v) {
@@ -116,7 +119,7 @@ void spv_call_c11_compare(reader *r, const spv_builtin *b, const char *key) {
     imm.sync.unequal = order_at(r, 4);
     ir_inst *want = ir_build_load(&r->b, t, expected, align, 0);
     ir_inst *old =
-        ir_build_raw(&r->b, IR_OP_atomic_cmpxchg, t, 0, imm, 3, (ir_inst *[]){p, value, want});
+        ir_build_raw(&r->b, IR_OP_atomic_cmpxchg, t, ir_with_imm(imm), IR_ARGS(p, value, want));
     ir_build_store(&r->b, old, expected, align, 0);
     define_bool(r, spv_op2(r, IR_OP_eq, IR_I1, old, want));
 }
@@ -127,10 +130,11 @@ void spv_call_c11_flag(reader *r, const spv_builtin *b, const char *key) {
     ir_inst *args[2] = {spv_arg_pointer(r, 0), ir_const(r->b.f, IR_I32, b->data)};
     ir_imm imm = sync_at(r, 1, 2);
     if (!b->data) {
-        ir_build_raw(&r->b, IR_OP_atomic_store, IR_VOID, 0, imm, 2, args);
+        ir_build_raw(&r->b, IR_OP_atomic_store, IR_VOID, ir_with_imm(imm), (ir_args){2, args});
         return;
     }
-    ir_inst *old = ir_build_raw(&r->b, IR_OP_atomic_xchg, IR_I32, 0, imm, 2, args);
+    ir_inst *old =
+        ir_build_raw(&r->b, IR_OP_atomic_xchg, IR_I32, ir_with_imm(imm), (ir_args){2, args});
     define_bool(r, spv_op2(r, IR_OP_ne, IR_I1, old, ir_const(r->b.f, IR_I32, 0)));
 }
 
@@ -148,7 +152,7 @@ void spv_call_fence(reader *r, const spv_builtin *b, const char *key) {
     (void)key;
     ir_imm imm = {
         .sync = {.scope = IR_SCOPE_WORKGROUP, .semantics = fence_semantics(r, (uint16_t)b->data)}};
-    ir_build_raw(&r->b, IR_OP_fence, IR_VOID, 0, imm, 0, NULL);
+    ir_build_raw(&r->b, IR_OP_fence, IR_VOID, ir_with_imm(imm), IR_NO_ARGS);
 }
 
 void spv_call_barrier(reader *r, const spv_builtin *b, const char *key) {
@@ -162,5 +166,5 @@ void spv_call_c11_fence(reader *r, const spv_builtin *b, const char *key) {
     spv_want_args(r, key, 3);
     ir_imm imm = {
         .sync = {.scope = scope_at(r, 2), .semantics = fence_semantics(r, order_at(r, 1))}};
-    ir_build_raw(&r->b, IR_OP_fence, IR_VOID, 0, imm, 0, NULL);
+    ir_build_raw(&r->b, IR_OP_fence, IR_VOID, ir_with_imm(imm), IR_NO_ARGS);
 }

@@ -37,7 +37,7 @@ ir_inst *spv_query_dim(reader *r, ir_op op, ir_type t, ir_inst *dim, uint64_t ot
         ir_inst *is = spv_op2(r, IR_OP_eq, IR_I1, dim, ir_const(r->b.f, dim->type, d));
         if (ir_is_const(is) && !is->imm.bits) continue;
         ir_inst *q = ir_build_query(&r->b, op, t, d);
-        v = ir_is_const(is) ? q : ir_build3(&r->b, IR_OP_select, t, is, q, v);
+        v = ir_is_const(is) ? q : ir_build_select(&r->b, is, q, v);
     }
     return v;
 }
@@ -75,7 +75,7 @@ static ir_inst *truth(reader *r, uint32_t k) {
 void spv_call_vote(reader *r, const spv_builtin *b, const char *key) {
     spv_want_args(r, key, 1);
     ir_inst *x = truth(r, 0);
-    x = ir_build_raw(&r->b, (ir_op)b->data, IR_I1, 0, uniform_group(b->more), 1, &x);
+    x = ir_build_raw(&r->b, (ir_op)b->data, IR_I1, ir_with_imm(uniform_group(b->more)), IR_ARGS(x));
     define_truth(r, x);
 }
 
@@ -109,7 +109,7 @@ void spv_call_reduce(reader *r, const spv_builtin *b, const char *key) {
     ir_imm imm = uniform_group(b->more);
     imm.group.op = (uint8_t)b->data;
     ir_inst *x = is_logical(what) ? truth(r, 0) : spv_arg_of(r, 0, t);
-    define_truth(r, ir_build_raw(&r->b, op, x->type, 0, imm, 1, &x));
+    define_truth(r, ir_build_raw(&r->b, op, x->type, ir_with_imm(imm), IR_ARGS(x)));
 }
 
 /* broadcast(value, x [, y [, z]]) */
@@ -119,11 +119,11 @@ void spv_call_broadcast(reader *r, const spv_builtin *b, const char *key) {
     uint32_t n = r->in.n - 1 > 3 ? 3 : r->in.n - 1;
     for (uint32_t i = 0; i < n; i++) id[i] = spv_arg_size(r, 1 + i);
     ir_type t = ir_vector(ir_size_type(r->m), n);
-    ir_inst *at = n == 1 ? id[0] : ir_build(&r->b, IR_OP_vec, t, 0, (ir_imm){0}, n, id);
+    ir_inst *at = n == 1 ? id[0] : ir_build_vec(&r->b, t, id);
     ir_inst *x = spv_arg(r, 0);
     ir_inst *args[2] = {x, at};
-    define_returned(
-        r, ir_build_raw(&r->b, IR_OP_group_broadcast, x->type, 0, uniform_group(b->more), 2, args));
+    define_returned(r, ir_build_raw(&r->b, IR_OP_group_broadcast, x->type,
+                                    ir_with_imm(uniform_group(b->more)), (ir_args){2, args}));
 }
 
 /* sub_group_shuffle(value, item) and the like: data is the op */
@@ -131,7 +131,8 @@ void spv_call_shuffle(reader *r, const spv_builtin *b, const char *key) {
     spv_want_args(r, key, 2);
     ir_inst *args[2] = {spv_arg(r, 0), spv_arg_i32(r, 1)};
     ir_imm imm = {.group = {.scope = IR_SCOPE_SUBGROUP}};
-    define_returned(r, ir_build_raw(&r->b, (ir_op)b->data, args[0]->type, 0, imm, 2, args));
+    define_returned(r, ir_build_raw(&r->b, (ir_op)b->data, args[0]->type, ir_with_imm(imm),
+                                    (ir_args){2, args}));
 }
 
 /* async_work_group_copy(dst, src, n, event): data is 1 where a stride precedes the event */
@@ -149,15 +150,17 @@ void spv_call_async_copy(reader *r, const spv_builtin *b, const char *key) {
                         b->data ? spv_arg_size(r, 3) : one,
                         spv_arg_of(r, 3 + b->data, IR_EVENT),
                         ir_const(r->b.f, size, ir_sizeof(r->m, elem->memory))};
-    spv_define_checked(r, ir_build_raw(&r->b, IR_OP_async_copy, IR_EVENT, 0,
-                                       uniform_group(IR_SCOPE_WORKGROUP), 6, args));
+    spv_define_checked(r, ir_build_raw(&r->b, IR_OP_async_copy, IR_EVENT,
+                                       ir_with_imm(uniform_group(IR_SCOPE_WORKGROUP)),
+                                       (ir_args){6, args}));
 }
 
 void spv_call_wait_events(reader *r, const spv_builtin *b, const char *key) {
     spv_want_args(r, key, 2);
     ir_inst *args[2] = {spv_arg_i32(r, 0), spv_arg_pointer(r, 1)};
     (void)b;
-    ir_build_raw(&r->b, IR_OP_wait_events, IR_VOID, 0, uniform_group(IR_SCOPE_WORKGROUP), 2, args);
+    ir_build_raw(&r->b, IR_OP_wait_events, IR_VOID, ir_with_imm(uniform_group(IR_SCOPE_WORKGROUP)),
+                 (ir_args){2, args});
 }
 
 /* ---------------------------------------------------------------------------------- conversions */
@@ -374,5 +377,5 @@ void spv_call_memset(reader *r, const spv_builtin *b, const char *key) {
     (void)b;
     spv_want_args(r, key, 3);
     ir_inst *args[3] = {spv_arg_pointer(r, 0), spv_arg_of(r, 1, IR_I8), spv_arg_size(r, 2)};
-    ir_build_raw(&r->b, IR_OP_fill, IR_VOID, 0, (ir_imm){0}, 3, args);
+    ir_build_raw(&r->b, IR_OP_fill, IR_VOID, IR_PLAIN, (ir_args){3, args});
 }

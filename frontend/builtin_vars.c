@@ -74,11 +74,11 @@ static ir_inst *whole(ir_builder *b, const builtin_row *row, ir_type t) {
     ir_inst *lane[3];
     if (row->lanes == 4) {
         ir_imm imm = {.bits = row->mask};
-        return ir_build(b, row->op, t, 0, imm, 0, NULL);
+        return ir_build(b, row->op, t, ir_with_imm(imm), IR_NO_ARGS);
     }
     if (row->lanes == 1) return ir_build0(b, row->op, t);
     for (unsigned i = 0; i < 3; i++) lane[i] = ir_build_query(b, row->op, ir_elem(t), i);
-    return ir_build(b, IR_OP_vec, t, 0, (ir_imm){0}, 3, lane);
+    return ir_build_vec(b, t, lane);
 }
 
 ir_inst *spv_builtin_load(reader *r, spv_pointer *p, spv_type *t) {

@@ -133,7 +133,7 @@ void spv_read_switch(reader *r) {
         to[i] = block_of(r, succ_label(b, 1 + i))->ir;
     }
     check_distinct(r, values, n);
-    ir_build_switch(&r->b, spv_arg(r, 0), block_of(r, b->other)->ir, n, values, to);
+    ir_build_switch(&r->b, spv_arg(r, 0), block_of(r, b->other)->ir, (ir_cases){n, values, to});
 }
 
 void spv_read_unreachable(reader *r) { ir_build_unreachable(&r->b); }
@@ -159,7 +159,7 @@ static ir_inst *new_phi(reader *r, ir_type t, uint32_t leaf) {
     spv_charge(r, n); /* there may be many more edges than operands */
     ir_inst **undef = ir_new_array(&r->scratch, ir_inst *, n);
     for (uint32_t i = 0; i < n; i++) undef[i] = ir_undef(r->b.f, t);
-    ir_inst *phi = ir_build_raw(&r->b, IR_OP_phi, t, 0, (ir_imm){0}, n, undef);
+    ir_inst *phi = ir_build_raw(&r->b, IR_OP_phi, t, IR_PLAIN, (ir_args){n, undef});
     *ir_push(&r->scratch, &r->body.phis) = (spv_phi){.at = r->in.at, .inst = phi, .leaf = leaf};
     return phi;
 }

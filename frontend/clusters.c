@@ -66,7 +66,8 @@ static ir_inst *with_constant(reader *r, const ir_inst *op, unsigned log) {
     imm.group.log_size = (uint8_t)log;
     for (unsigned n = 0; n + 1 < op->nargs; n++) args[n] = ir_arg(op, n);
     r->b.loc = op->loc;
-    return ir_build_raw(&r->b, (ir_op)op->op, op->type, op->flags, imm, op->nargs - 1, args);
+    return ir_build_raw(&r->b, (ir_op)op->op, op->type, (ir_attrs){op->flags, imm},
+                        (ir_args){op->nargs - 1, args});
 }
 
 /* Replaces the operation by a switch; an undefined size takes the first case. */
@@ -87,9 +88,10 @@ static ir_inst *make_switch(reader *r, ir_inst *op, uint32_t logs) {
         last = b;
     }
     ir_at_end(&r->b, before);
-    ir_build_switch(&r->b, ir_arg(op, op->nargs - 1), cases[0], n - 1, values + 1, cases + 1);
+    ir_build_switch(&r->b, ir_arg(op, op->nargs - 1), cases[0],
+                    (ir_cases){n - 1, values + 1, cases + 1});
     ir_before(&r->b, behind->first);
-    return ir_build_raw(&r->b, IR_OP_phi, op->type, 0, (ir_imm){0}, n, results);
+    return ir_build_raw(&r->b, IR_OP_phi, op->type, IR_PLAIN, (ir_args){n, results});
 }
 
 static ir_inst *make_alone(reader *r, ir_inst *op, uint32_t logs) {

@@ -131,7 +131,7 @@ static void construct_vector(reader *r, const spv_type *t) {
     if (n == 1)
         spv_define(r, lane[0]);
     else
-        spv_define(r, ir_build(&r->b, IR_OP_vec, t->value, 0, (ir_imm){0}, n, lane));
+        spv_define(r, ir_build_vec(&r->b, t->value, lane));
 }
 
 static void put_member(reader *r, spv_parts *p, uint32_t leaf, uint32_t id, const spv_type *t) {
@@ -208,7 +208,8 @@ void spv_read_vector_insert_dynamic(reader *r) {
     if (t->form != T_VECTOR) spv_bad_type(r, 0, "a vector");
     ir_inst *s = spv_arg_low(r, 1, t->elem), *i = spv_arg_i32(r, 2);
     bool outside = ir_is_const(i) && i->imm.bits >= ir_lanes(v->type);
-    if (ir_is_vector(v->type) && !outside) v = ir_build3(&r->b, IR_OP_insert, v->type, v, s, i);
+    if (ir_is_vector(v->type) && !outside)
+        v = ir_build(&r->b, IR_OP_insert, v->type, IR_PLAIN, IR_ARGS(v, s, i));
     spv_define_checked(r, ir_is_vector(v->type) ? v : s);
 }
 
@@ -227,7 +228,7 @@ static void shuffle_lanes(reader *r, const spv_type *t, ir_inst *x, ir_inst *y) 
     if (t->count == 1)
         spv_define(r, lane[0]);
     else
-        spv_define(r, ir_build(&r->b, IR_OP_vec, t->value, 0, (ir_imm){0}, t->count, lane));
+        spv_define(r, ir_build_vec(&r->b, t->value, lane));
 }
 
 void spv_read_vector_shuffle(reader *r) {

@@ -78,7 +78,8 @@ static ir_inst *address_value(reader *r, const spv_const *c) {
 static ir_inst *sampler_value(reader *r, const spv_const *c) {
     ir_builder b;
     spv_at_head(r, &b);
-    return ir_build(&b, IR_OP_sampler, IR_SAMPLER, 0, (ir_imm){.bits = c->bits}, 0, NULL);
+    return ir_build(&b, IR_OP_sampler, IR_SAMPLER, ir_with_imm((ir_imm){.bits = c->bits}),
+                    IR_NO_ARGS);
 }
 
 static ir_inst *vector_value(reader *r, const spv_const *c) {

@@ -37,7 +37,7 @@ void spv_read_convert_f_to_i(reader *r) {
     ir_op op = r->in.opcode == SPV_OP_ConvertFToU ? IR_OP_fptoui : IR_OP_fptosi;
     ir_imm imm = rounding(r, IR_RTZ, true);
     if (t->odd && imm.round.sat) spv_refuse_inst(r, "odd integer width");
-    ir_inst *v = ir_build(&r->b, op, t->value, 0, imm, 1, &x);
+    ir_inst *v = ir_build(&r->b, op, t->value, ir_with_imm(imm), IR_ARGS(x));
     spv_define(r, spv_mask_odd(r, t, v));
 }
 
@@ -46,7 +46,8 @@ void spv_read_convert_i_to_f(reader *r) {
     ir_inst *x = take(r, spv_is_integer, "an integer", ir_is_float);
     if (is_signed) x = spv_widen_odd(r, spv_arg_type(r, 0), x);
     ir_op op = is_signed ? IR_OP_sitofp : IR_OP_uitofp;
-    spv_define(r, ir_build(&r->b, op, r->in.type->value, 0, rounding(r, IR_RTE, false), 1, &x));
+    spv_define(r, ir_build(&r->b, op, r->in.type->value, ir_with_imm(rounding(r, IR_RTE, false)),
+                           IR_ARGS(x)));
 }
 
 void spv_read_f_convert(reader *r) {
@@ -57,7 +58,8 @@ void spv_read_f_convert(reader *r) {
         spv_define(r, x);
         return;
     }
-    spv_define(r, ir_build(&r->b, IR_OP_fpcast, t, 0, rounding(r, IR_RTE, false), 1, &x));
+    spv_define(
+        r, ir_build(&r->b, IR_OP_fpcast, t, ir_with_imm(rounding(r, IR_RTE, false)), IR_ARGS(x)));
 }
 
 /* A bf16 that is kept in an i16. */
@@ -200,7 +202,7 @@ static ir_inst *pack_bools(reader *r, ir_inst *x, ir_type t) {
     unsigned lanes = ir_lanes(x->type);
     ir_type wide = ir_vector(t, lanes);
     ir_inst *bits = bit_of_lane(r, t, lanes), *zero = spv_splat_const(r, wide, 0), *sum = NULL;
-    ir_inst *taken = ir_build3(&r->b, IR_OP_select, wide, x, bits, zero);
+    ir_inst *taken = ir_build_select(&r->b, x, bits, zero);
     spv_charge(r, lanes);
     for (unsigned i = 0; i < lanes; i++) {
         ir_inst *lane = lanes == 1 ? taken : ir_build_extract(&r->b, taken, i);

@@ -53,7 +53,7 @@ void spv_read_s_negate(reader *r) {
 /* a remainder of 0 stays; one whose sign differs from the divisor's gets the divisor added */
 static ir_inst *fix_sign(reader *r, ir_inst *rem, ir_inst *divisor, ir_inst *differs, ir_op add) {
     ir_inst *fixed = spv_op2(r, add, rem->type, rem, divisor);
-    return ir_build3(&r->b, IR_OP_select, rem->type, differs, fixed, rem);
+    return ir_build_select(&r->b, differs, fixed, rem);
 }
 
 void spv_read_s_mod(reader *r) {
@@ -124,7 +124,7 @@ void spv_read_bit_field_extract(reader *r) {
     ir_inst *v = op2(r, is_signed ? IR_OP_ashr : IR_OP_lshr, up, right);
     ir_inst *zero = splat(r, base, 0);
     ir_inst *empty = spv_op2(r, IR_OP_eq, ir_with_elem(t, IR_I1), count, zero);
-    spv_define(r, ir_build3(&r->b, IR_OP_select, t, empty, zero, v));
+    spv_define(r, ir_build_select(&r->b, empty, zero, v));
 }
 
 /* ----------------------------------------------------------------------- results of two members */

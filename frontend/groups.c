@@ -24,7 +24,7 @@ static ir_imm subgroup_imm(void) { return (ir_imm){.group = {.scope = IR_SCOPE_S
 
 /* The op takes as many operands as its row in ops.def says. */
 static ir_inst *emit_group(reader *r, ir_op op, ir_type t, ir_imm imm, ir_inst **args) {
-    return ir_build_raw(&r->b, op, t, 0, imm, ir_ops[op].nargs, args);
+    return ir_build_raw(&r->b, op, t, ir_with_imm(imm), (ir_args){ir_ops[op].nargs, args});
 }
 
 /* ------------------------------------------------------------------------- reductions and scans */
@@ -99,7 +99,7 @@ static void define_scan(reader *r, ir_op op, ir_imm imm, unsigned n, ir_inst **a
     }
     if (!known) args[n++] = spv_arg_int(r, 3);
     ir_type t = spv_value_type(r, r->in.type)->value;
-    ir_inst *v = ir_build_raw(&r->b, op, t, 0, imm, n, args);
+    ir_inst *v = ir_build_raw(&r->b, op, t, ir_with_imm(imm), (ir_args){n, args});
     if (!known) spv_note_cluster(r, v);
     spv_define(r, v);
 }
@@ -210,7 +210,7 @@ void spv_read_subgroup_shuffle_pair(reader *r) {
     ir_inst *y = emit_group(r, IR_OP_group_shuffle, left->type, subgroup_imm(),
                             (ir_inst *[]){right, beyond});
     ir_inst *in_left = spv_op2(r, IR_OP_ult, IR_I1, at, size);
-    spv_define(r, ir_build3(&r->b, IR_OP_select, left->type, in_left, x, y));
+    spv_define(r, ir_build_select(&r->b, in_left, x, y));
 }
 
 /* The address of this work-item's element i of a block: elements of one number are neighbours. */
@@ -229,8 +229,7 @@ void spv_read_subgroup_block_read(reader *r) {
     for (unsigned i = 0; i < ir_lanes(t); i++)
         lane[i] = ir_build_load(&r->b, elem, block_element(r, p, i, elem),
                                 (unsigned)ir_sizeof(r->m, elem), 0);
-    spv_define(r, ir_is_vector(t) ? ir_build(&r->b, IR_OP_vec, t, 0, (ir_imm){0}, ir_lanes(t), lane)
-                                  : lane[0]);
+    spv_define(r, ir_is_vector(t) ? ir_build_vec(&r->b, t, lane) : lane[0]);
 }
 
 void spv_read_subgroup_block_write(reader *r) {

@@ -16,7 +16,7 @@ void spv_read_sampled_image(reader *r) {
     ir_type t = spv_value_type(r, r->in.type)->value;
     ir_inst *args[2] = {spv_arg(r, 0), spv_arg(r, 1)};
     spv_check_types(r, IR_OP_sampled_image, t, args, 0);
-    spv_define(r, ir_build(&r->b, IR_OP_sampled_image, t, 0, (ir_imm){0}, 2, args));
+    spv_define(r, ir_build(&r->b, IR_OP_sampled_image, t, IR_PLAIN, (ir_args){2, args}));
 }
 
 /* The image that a sampled image was made of. */
@@ -60,7 +60,7 @@ static void access(reader *r, ir_op op, ir_type t, unsigned n) {
     for (unsigned k = 0; k < n; k++) args[k] = spv_arg(r, k);
     spv_check_types(r, op, t, args, 0);
     n += take_operands(r, n, args + n, &imm.image.operands);
-    ir_inst *v = ir_build_raw(&r->b, op, t, 0, imm, n, args);
+    ir_inst *v = ir_build_raw(&r->b, op, t, ir_with_imm(imm), (ir_args){n, args});
     if (t != IR_VOID) spv_define(r, v);
 }
 
@@ -77,7 +77,7 @@ void spv_read_image_query(reader *r) {
     ir_inst *args[2] = {spv_arg(r, 0)};
     if (op == IR_OP_image_size_lod) args[1] = spv_arg(r, 1);
     spv_check_types(r, op, result_type(r), args, 0);
-    spv_define(r, ir_build(&r->b, op, result_type(r), 0, (ir_imm){0}, ir_ops[op].nargs, args));
+    spv_define(r, ir_build(&r->b, op, result_type(r), IR_PLAIN, (ir_args){ir_ops[op].nargs, args}));
 }
 
 /* ---------------------------------------------------------------- image functions left as calls */
@@ -95,7 +95,8 @@ static void call_read(reader *r, const char *key) {
     ir_inst *args[2] = {spv_arg(r, 0), spv_arg(r, 1)};
     ir_imm imm = {.image.operands = sign_of(key)};
     spv_check_types(r, IR_OP_image_read, result_type(r), args, 0);
-    spv_define(r, ir_build_raw(&r->b, IR_OP_image_read, result_type(r), 0, imm, 2, args));
+    spv_define(r, ir_build_raw(&r->b, IR_OP_image_read, result_type(r), ir_with_imm(imm),
+                               (ir_args){2, args}));
 }
 
 /* The sampled image of the image and the sampler that are operands 0 and 1. */
@@ -105,7 +106,7 @@ static ir_inst *sampled_image(reader *r) {
     info.kind = IR_SAMPLED_IMAGE;
     ir_type t = ir_image_type(r->m, &info);
     spv_check_types(r, IR_OP_sampled_image, t, pair, 0);
-    return ir_build(&r->b, IR_OP_sampled_image, t, 0, (ir_imm){0}, 2, pair);
+    return ir_build(&r->b, IR_OP_sampled_image, t, IR_PLAIN, (ir_args){2, pair});
 }
 
 /* read_imagef(image, sampler, coordinate) and the like: operand 0 of the op is operand 1 here */
@@ -113,7 +114,8 @@ static void call_sample(reader *r, const char *key) {
     ir_inst *args[3] = {sampled_image(r), spv_arg(r, 2), ir_const(r->b.f, IR_F32, 0)};
     ir_imm imm = {.image.operands = SpvImageOperandsLodMask | sign_of(key)};
     spv_check_types(r, IR_OP_image_sample, result_type(r), args, 1);
-    spv_define(r, ir_build_raw(&r->b, IR_OP_image_sample, result_type(r), 0, imm, 3, args));
+    spv_define(r, ir_build_raw(&r->b, IR_OP_image_sample, result_type(r), ir_with_imm(imm),
+                               (ir_args){3, args}));
 }
 
 void spv_call_read_image(reader *r, const spv_builtin *b, const char *key) {
@@ -132,7 +134,7 @@ void spv_call_write_image(reader *r, const spv_builtin *b, const char *key) {
     ir_inst *args[3] = {spv_arg(r, 0), spv_arg(r, 1), spv_arg(r, 2)};
     ir_imm imm = {.image.operands = sign_of(key)};
     spv_check_types(r, IR_OP_image_write, IR_VOID, args, 0);
-    ir_build_raw(&r->b, IR_OP_image_write, IR_VOID, 0, imm, 3, args);
+    ir_build_raw(&r->b, IR_OP_image_write, IR_VOID, ir_with_imm(imm), (ir_args){3, args});
 }
 
 static unsigned size_components(const ir_type_info *image) {
@@ -151,7 +153,7 @@ void spv_call_image_size(reader *r, const spv_builtin *b, const char *key) {
         spv_refuse(r, "the call of %s is not supported", spv_key_name(key));
     bool levels = image->image.dim != SpvDimBuffer;
     ir_inst *size = ir_build(&r->b, levels ? IR_OP_image_size_lod : IR_OP_image_size,
-                             ir_vector(IR_I32, n), 0, (ir_imm){0}, levels ? 2 : 1, args);
+                             ir_vector(IR_I32, n), IR_PLAIN, (ir_args){levels ? 2 : 1, args});
     ir_inst *v = n == 1 ? size : ir_build_extract(&r->b, size, component);
     spv_define(r, spv_to_int(r, v, r->in.type->value, false));
 }
@@ -175,10 +177,10 @@ void spv_call_image_dim(reader *r, const spv_builtin *b, const char *key) {
     if (r->in.type->value != ir_vector(IR_I32, lanes == 4 ? 4 : 2) || n < 2)
         spv_refuse(r, "the call of %s is not supported", spv_key_name(key));
     ir_inst *size =
-        ir_build(&r->b, IR_OP_image_size_lod, ir_vector(IR_I32, n), 0, (ir_imm){0}, 2, args);
+        ir_build(&r->b, IR_OP_image_size_lod, ir_vector(IR_I32, n), IR_PLAIN, (ir_args){2, args});
     for (unsigned i = 0; i < lanes; i++)
         lane[i] = i < n ? ir_build_extract(&r->b, size, i) : ir_const(r->b.f, IR_I32, 0);
-    spv_define(r, ir_build(&r->b, IR_OP_vec, r->in.type->value, 0, (ir_imm){0}, lanes, lane));
+    spv_define(r, ir_build_vec(&r->b, r->in.type->value, lane));
 }
 
 /* __translate_sampler_initializer(bits): OpenCL C's CLK_ constants */
@@ -191,5 +193,5 @@ void spv_call_sampler(reader *r, const spv_builtin *b, const char *key) {
         spv_refuse(r, "a sampler that is not constant is not supported");
     uint64_t addressing = bits / ADDRESSING & 7, linear = (bits & LINEAR) != 0;
     ir_imm imm = {.bits = addressing | (bits & NORMALIZED) << 8 | linear << 16};
-    spv_define_checked(r, ir_build(&r->b, IR_OP_sampler, IR_SAMPLER, 0, imm, 0, NULL));
+    spv_define_checked(r, ir_build(&r->b, IR_OP_sampler, IR_SAMPLER, ir_with_imm(imm), IR_NO_ARGS));
 }

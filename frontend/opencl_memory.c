@@ -77,7 +77,7 @@ void spv_ext_vstore_half(reader *r) {
         spv_fail(r, "%s: there is no rounding mode %u", spv_op_name(r), r->in.arg[3]);
     ir_type t = ir_with_elem(v->type, IR_F16);
     ir_inst *p = half_address(r, 1, 2, ir_lanes(t), &align);
-    if (v->type != t) v = ir_build(&r->b, IR_OP_fpcast, t, 0, imm, 1, &v);
+    if (v->type != t) v = ir_build(&r->b, IR_OP_fpcast, t, ir_with_imm(imm), IR_ARGS(v));
     ir_build_store(&r->b, v, p, align, 0);
 }
 
@@ -111,6 +111,7 @@ void spv_ext_printf(reader *r) {
     ir_inst **args = ir_new_array(&r->scratch, ir_inst *, r->in.n);
     for (uint32_t k = 1; k < r->in.n; k++) args[k - 1] = spv_arg(r, k);
     ir_imm imm = {.string = format};
-    ir_inst *v = ir_build_raw(&r->b, IR_OP_printf, IR_I32, 0, imm, r->in.n - 1, args);
+    ir_inst *v =
+        ir_build_raw(&r->b, IR_OP_printf, IR_I32, ir_with_imm(imm), (ir_args){r->in.n - 1, args});
     spv_define_checked(r, v);
 }

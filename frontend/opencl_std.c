@@ -180,7 +180,7 @@ void spv_ext_select(reader *r) {
     if (!ir_is_bool(c->type))
         c = spv_op2(r, ir_is_vector(t) ? IR_OP_slt : IR_OP_ne, ir_with_elem(c->type, IR_I1), c,
                     spv_splat_const(r, c->type, 0));
-    spv_define(r, ir_build3(&r->b, IR_OP_select, t, c, y, x));
+    spv_define(r, ir_build_select(&r->b, c, y, x));
 }
 
 /* ------------------------------------------------------------------------------------- shuffles */
@@ -198,7 +198,7 @@ static ir_inst *pick_of_two(reader *r, ir_inst *x, ir_inst *y, ir_inst *index, u
     ir_inst *bit = op2(r, IR_OP_and, index, ir_const(r->b.f, index->type, reach));
     ir_inst *second = spv_op2(r, IR_OP_ne, IR_I1, bit, ir_const(r->b.f, bit->type, 0));
     ir_inst *a = pick(r, x, index, reach), *b = pick(r, y, index, reach);
-    return ir_build3(&r->b, IR_OP_select, a->type, second, b, a);
+    return ir_build_select(&r->b, second, b, a);
 }
 
 static ir_inst *side_by_side(reader *r, ir_inst *x, ir_inst *y) {
@@ -229,7 +229,7 @@ void spv_ext_shuffle(reader *r) {
         ir_inst *index = ir_build_extract(&r->b, mask, i);
         lane[i] = y ? pick_of_two(r, x, y, index, reach) : pick(r, x, index, reach);
     }
-    spv_define(r, ir_build(&r->b, IR_OP_vec, t, 0, (ir_imm){0}, ir_lanes(t), lane));
+    spv_define(r, ir_build_vec(&r->b, t, lane));
 }
 
 void spv_ext_prefetch(reader *r) { spv_arg_pointer(r, 0); }

@@ -165,7 +165,7 @@ static uint32_t flags_of(reader *r, ir_op op) {
 ir_inst *spv_emit(reader *r, ir_op op, ir_type t, unsigned n, ir_inst *const *args) {
     uint32_t flags = flags_of(r, op);
     if (ir_ops[op].rule != R_INT && !ir_is_float(n ? args[0]->type : t)) flags = 0;
-    return ir_build(&r->b, op, t, flags, (ir_imm){0}, n, args);
+    return ir_build(&r->b, op, t, ir_with_flags(flags), (ir_args){n, args});
 }
 
 /* OpenCL C has fmax(float4, float) and its like; some producers leave the scalar as it is. */
@@ -300,7 +300,7 @@ void spv_read_any_all(reader *r) {
 /* Leaf i of operand 1 or 2. */
 static ir_inst *choose_leaf(reader *r, ir_inst *cond, uint32_t leaf) {
     ir_inst *x = spv_leaf(r, r->in.arg[1], leaf), *y = spv_leaf(r, r->in.arg[2], leaf);
-    return ir_build3(&r->b, IR_OP_select, x->type, cond, x, y);
+    return ir_build_select(&r->b, cond, x, y);
 }
 
 void spv_read_select(reader *r) {
@@ -312,7 +312,7 @@ void spv_read_select(reader *r) {
         if (!spv_fits(r, k, t)) spv_bad_type(r, k, spv_type_name(r, t));
     if (!spv_is_aggregate(t)) {
         ir_inst *x = spv_low_value(r, r->in.arg[1], t), *y = spv_low_value(r, r->in.arg[2], t);
-        spv_define(r, ir_build3(&r->b, IR_OP_select, x->type, cond, x, y));
+        spv_define(r, ir_build_select(&r->b, cond, x, y));
         return;
     }
     spv_parts *p = spv_parts_new(r, t);
@@ -322,5 +322,5 @@ void spv_read_select(reader *r) {
 
 void spv_read_assume(reader *r) {
     ir_inst *cond = spv_arg_of(r, 0, IR_I1);
-    ir_build_raw(&r->b, IR_OP_assume, IR_VOID, 0, (ir_imm){0}, 1, &cond);
+    ir_build_raw(&r->b, IR_OP_assume, IR_VOID, IR_PLAIN, IR_ARGS(cond));
 }

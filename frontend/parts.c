@@ -152,14 +152,14 @@ spv_parts *spv_parts_of(reader *r, uint32_t id) {
 
 void spv_copy(reader *r, ir_inst *to, ir_inst *from, ir_inst *bytes, spv_access a) {
     if (ir_is_const(bytes) && bytes->imm.bits == 0) return;
-    ir_build_raw(&r->b, IR_OP_copy, IR_VOID, 0, ir_mem_imm(a.align, a.flags), 3,
-                 (ir_inst *[]){to, from, bytes});
+    ir_build_raw(&r->b, IR_OP_copy, IR_VOID, ir_with_imm(ir_mem_imm(a.align, a.flags)),
+                 IR_ARGS(to, from, bytes));
 }
 
 void spv_fill(reader *r, ir_inst *to, uint8_t byte, ir_inst *bytes, spv_access a) {
     if (ir_is_const(bytes) && bytes->imm.bits == 0) return;
-    ir_build_raw(&r->b, IR_OP_fill, IR_VOID, 0, ir_mem_imm(a.align, a.flags), 3,
-                 (ir_inst *[]){to, ir_const(r->b.f, IR_I8, byte), bytes});
+    ir_build_raw(&r->b, IR_OP_fill, IR_VOID, ir_with_imm(ir_mem_imm(a.align, a.flags)),
+                 IR_ARGS(to, ir_const(r->b.f, IR_I8, byte), bytes));
 }
 
 /* One node of a constant: nothing, zeros, or a scalar. */

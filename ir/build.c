@@ -33,13 +33,12 @@ void ir_before(ir_builder *b, ir_inst *where) {
     b->before = where;
 }
 
-ir_inst *ir_build_raw(ir_builder *b, ir_op op, ir_type t, uint32_t flags, ir_imm imm, unsigned n,
-                      ir_inst *const *args) {
-    ir_inst *i = ir_inst_new(b->f, op, t, n);
-    i->flags = flags;
-    i->imm = imm;
+ir_inst *ir_build_raw(ir_builder *b, ir_op op, ir_type t, ir_attrs attrs, ir_args args) {
+    ir_inst *i = ir_inst_new(b->f, op, t, args.n);
+    i->flags = attrs.flags;
+    i->imm = attrs.imm;
     i->loc = b->loc;
-    for (unsigned k = 0; k < n; k++) ir_set_arg(i, k, ir_settle(b->f, op, k, args[k]));
+    for (unsigned k = 0; k < args.n; k++) ir_set_arg(i, k, ir_settle(b->f, op, k, args.val[k]));
     ir_insert(i, b->block, b->before);
     return i;
 }
@@ -119,40 +118,43 @@ static ir_inst *simplest(ir_builder *b, ir_inst *i) {
     return known ? known : find_equal(b, i);
 }
 
-ir_inst *ir_build(ir_builder *b, ir_op op, ir_type t, uint32_t flags, ir_imm imm, unsigned n,
-                  ir_inst *const *args) {
-    if (!(ir_ops[op].flags & F_PURE) || n > MAX_CANDIDATE_ARGS)
-        return ir_build_raw(b, op, t, flags, imm, n, args);
+ir_inst *ir_build(ir_builder *b, ir_op op, ir_type t, ir_attrs attrs, ir_args args) {
+    if (!(ir_ops[op].flags & F_PURE) || args.n > MAX_CANDIDATE_ARGS)
+        return ir_build_raw(b, op, t, attrs, args);
     candidate c;
-    fill(&c, b, op, t, n);
-    c.inst.flags = flags;
-    c.inst.imm = imm;
+    fill(&c, b, op, t, args.n);
+    c.inst.flags = attrs.flags;
+    c.inst.imm = attrs.imm;
     ir_use *use = (ir_use *)(void *)(c.room + offsetof(ir_inst, arg));
-    for (unsigned k = 0; k < n; k++) use[k].val = ir_settle(b->f, op, k, args[k]);
+    for (unsigned k = 0; k < args.n; k++) use[k].val = ir_settle(b->f, op, k, args.val[k]);
     order_operands(&c.inst);
     ir_inst *known = simplest(b, &c.inst);
     if (known) return known;
     ir_inst *vals[MAX_CANDIDATE_ARGS];
-    for (unsigned k = 0; k < n; k++) vals[k] = use[k].val;
-    ir_inst *made = ir_build_raw(b, op, t, flags, imm, n, vals);
+    for (unsigned k = 0; k < args.n; k++) vals[k] = use[k].val;
+    ir_inst *made = ir_build_raw(b, op, t, attrs, (ir_args){args.n, vals});
     if (!b->before) *number_of(b, made) = made;
     return made;
 }
 
+ir_inst *ir_build_like(ir_builder *b, const ir_inst *i, ir_type t, ir_inst *const *args) {
+    return ir_build(b, (ir_op)i->op, t, ir_attrs_of(i), (ir_args){i->nargs, args});
+}
+
 ir_inst *ir_build0(ir_builder *b, ir_op op, ir_type t) {
-    return ir_build(b, op, t, 0, (ir_imm){0}, 0, NULL);
+    return ir_build(b, op, t, IR_PLAIN, IR_NO_ARGS);
 }
 
 ir_inst *ir_build1(ir_builder *b, ir_op op, ir_type t, ir_inst *x) {
-    return ir_build(b, op, t, 0, (ir_imm){0}, 1, &x);
+    return ir_build(b, op, t, IR_PLAIN, IR_ARGS(x));
 }
 
 ir_inst *ir_build2(ir_builder *b, ir_op op, ir_type t, ir_inst *x, ir_inst *y) {
-    return ir_build(b, op, t, 0, (ir_imm){0}, 2, (ir_inst *[]){x, y});
+    return ir_build(b, op, t, IR_PLAIN, IR_ARGS(x, y));
 }
 
-ir_inst *ir_build3(ir_builder *b, ir_op op, ir_type t, ir_inst *x, ir_inst *y, ir_inst *z) {
-    return ir_build(b, op, t, 0, (ir_imm){0}, 3, (ir_inst *[]){x, y, z});
+ir_inst *ir_build_select(ir_builder *b, ir_inst *cond, ir_inst *yes, ir_inst *no) {
+    return ir_build(b, IR_OP_select, yes->type, IR_PLAIN, IR_ARGS(cond, yes, no));
 }
 
 /* --------------------------------------------------------------------------------------- memory */
@@ -164,32 +166,32 @@ ir_imm ir_mem_imm(unsigned align, unsigned flags) {
 }
 
 ir_inst *ir_build_load(ir_builder *b, ir_type t, ir_inst *p, unsigned align, unsigned mem_flags) {
-    return ir_build_raw(b, IR_OP_load, t, 0, ir_mem_imm(align, mem_flags), 1, &p);
+    return ir_build_raw(b, IR_OP_load, t, ir_with_imm(ir_mem_imm(align, mem_flags)), IR_ARGS(p));
 }
 
 ir_inst *ir_build_store(ir_builder *b, ir_inst *v, ir_inst *p, unsigned align, unsigned mem_flags) {
-    return ir_build_raw(b, IR_OP_store, IR_VOID, 0, ir_mem_imm(align, mem_flags), 2,
-                        (ir_inst *[]){v, p});
+    ir_attrs attrs = ir_with_imm(ir_mem_imm(align, mem_flags));
+    return ir_build_raw(b, IR_OP_store, IR_VOID, attrs, IR_ARGS(v, p));
 }
 
 ir_inst *ir_build_alloca(ir_builder *b, ir_type t, unsigned align) {
     ir_var *var = ir_new(&b->f->module->arena, ir_var);
     *var = (ir_var){.type = t, .align = align};
-    return ir_build_raw(b, IR_OP_alloca, ir_ptr(IR_PRIVATE), 0, (ir_imm){.var = var}, 0, NULL);
+    ir_attrs attrs = ir_with_imm((ir_imm){.var = var});
+    return ir_build_raw(b, IR_OP_alloca, ir_ptr(IR_PRIVATE), attrs, IR_NO_ARGS);
 }
 
 ir_inst *ir_build_ptradd(ir_builder *b, ir_inst *p, ir_inst *bytes, bool inbounds) {
     if (ir_is_const(bytes) && bytes->imm.bits == 0) return p;
-    return ir_build(b, IR_OP_ptradd, p->type, inbounds ? IR_INBOUNDS : 0, (ir_imm){0}, 2,
-                    (ir_inst *[]){p, bytes});
+    ir_attrs attrs = ir_with_flags(inbounds ? IR_INBOUNDS : 0);
+    return ir_build(b, IR_OP_ptradd, p->type, attrs, IR_ARGS(p, bytes));
 }
 
 /* -------------------------------------------------------------------------------------- vectors */
 
 ir_inst *ir_build_shuffle(ir_builder *b, ir_inst *x, ir_inst *y, unsigned n, const uint8_t *mask) {
-    ir_imm imm = {.mask = ir_dup(&b->f->module->arena, mask, n)};
-    return ir_build(b, IR_OP_shuffle, ir_vector(ir_elem(x->type), n), 0, imm, 2,
-                    (ir_inst *[]){x, y});
+    ir_attrs attrs = ir_with_imm((ir_imm){.mask = ir_dup(&b->f->module->arena, mask, n)});
+    return ir_build(b, IR_OP_shuffle, ir_vector(ir_elem(x->type), n), attrs, IR_ARGS(x, y));
 }
 
 /* The value of one lane when it can be seen through vec and insert. */
@@ -208,30 +210,36 @@ ir_inst *ir_build_extract(ir_builder *b, ir_inst *v, unsigned lane) {
 }
 
 ir_inst *ir_build_insert(ir_builder *b, ir_inst *v, ir_inst *s, unsigned lane) {
-    return ir_build3(b, IR_OP_insert, v->type, v, s, ir_const(b->f, IR_I32, lane));
+    ir_inst *index = ir_const(b->f, IR_I32, lane);
+    return ir_build(b, IR_OP_insert, v->type, IR_PLAIN, IR_ARGS(v, s, index));
+}
+
+ir_inst *ir_build_vec(ir_builder *b, ir_type t, ir_inst *const *lanes) {
+    return ir_build(b, IR_OP_vec, t, IR_PLAIN, (ir_args){ir_lanes(t), lanes});
 }
 
 ir_inst *ir_build_splat(ir_builder *b, ir_inst *s, unsigned lanes) {
     ir_inst *args[IR_MAX_LANES];
     if (lanes == 1) return s;
     for (unsigned i = 0; i < lanes; i++) args[i] = s;
-    return ir_build(b, IR_OP_vec, ir_vector(s->type, lanes), 0, (ir_imm){0}, lanes, args);
+    return ir_build_vec(b, ir_vector(s->type, lanes), args);
 }
 
 /* ----------------------------------------------------------------------- queries, calls, groups */
 
 ir_inst *ir_build_query(ir_builder *b, ir_op op, ir_type t, unsigned dim) {
-    return ir_build(b, op, t, 0, (ir_imm){.dim = dim}, 0, NULL);
+    return ir_build(b, op, t, ir_with_imm((ir_imm){.dim = dim}), IR_NO_ARGS);
 }
 
 ir_inst *ir_build_barrier(ir_builder *b, unsigned exec, unsigned scope, unsigned semantics) {
     ir_imm imm = {
         .sync = {.exec = (uint8_t)exec, .scope = (uint8_t)scope, .semantics = (uint16_t)semantics}};
-    return ir_build_raw(b, IR_OP_barrier, IR_VOID, 0, imm, 0, NULL);
+    return ir_build_raw(b, IR_OP_barrier, IR_VOID, ir_with_imm(imm), IR_NO_ARGS);
 }
 
 ir_inst *ir_build_call(ir_builder *b, ir_func *callee, unsigned n, ir_inst *const *args) {
-    return ir_build_raw(b, IR_OP_call, callee->ret, 0, (ir_imm){.func = callee}, n, args);
+    ir_attrs attrs = ir_with_imm((ir_imm){.func = callee});
+    return ir_build_raw(b, IR_OP_call, callee->ret, attrs, (ir_args){n, args});
 }
 
 ir_inst *ir_build_phi(ir_block *block, ir_type t) {
@@ -242,37 +250,37 @@ ir_inst *ir_build_phi(ir_block *block, ir_type t) {
 
 /* ---------------------------------------------------------------------------------- terminators */
 
-static ir_inst *terminate(ir_builder *b, ir_op op, unsigned n, ir_inst *const *args) {
-    return ir_build_raw(b, op, IR_VOID, 0, (ir_imm){0}, n, args);
+static ir_inst *terminate(ir_builder *b, ir_op op, ir_args args) {
+    return ir_build_raw(b, op, IR_VOID, IR_PLAIN, args);
 }
 
 ir_inst *ir_build_jmp(ir_builder *b, ir_block *to) {
     ir_set_succs(b->block, 1, &to);
-    return terminate(b, IR_OP_jmp, 0, NULL);
+    return terminate(b, IR_OP_jmp, IR_NO_ARGS);
 }
 
 ir_inst *ir_build_br(ir_builder *b, ir_inst *cond, ir_block *taken, ir_block *other) {
     ir_set_succs(b->block, 2, (ir_block *[]){taken, other});
-    return terminate(b, IR_OP_br, 1, &cond);
+    return terminate(b, IR_OP_br, IR_ARGS(cond));
 }
 
-ir_inst *ir_build_switch(ir_builder *b, ir_inst *on, ir_block *other, unsigned n,
-                         const uint64_t *values, ir_block *const *blocks) {
+ir_inst *ir_build_switch(ir_builder *b, ir_inst *on, ir_block *other, ir_cases cases) {
     ir_arena *a = &b->f->module->arena;
-    ir_block **succ = ir_new_array(a, ir_block *, n + 1);
-    ir_inst **args = ir_new_array(a, ir_inst *, n + 1);
+    unsigned n = cases.n + 1;
+    ir_block **succ = ir_new_array(a, ir_block *, n);
+    ir_inst **args = ir_new_array(a, ir_inst *, n);
     succ[0] = other;
     args[0] = on;
-    for (unsigned i = 0; i < n; i++) {
-        succ[i + 1] = blocks[i];
-        args[i + 1] = ir_const(b->f, on->type, values[i]);
+    for (unsigned i = 1; i < n; i++) {
+        succ[i] = cases.blocks[i - 1];
+        args[i] = ir_const(b->f, on->type, cases.values[i - 1]);
     }
-    ir_set_succs(b->block, n + 1, succ);
-    return terminate(b, IR_OP_switch, n + 1, args);
+    ir_set_succs(b->block, n, succ);
+    return terminate(b, IR_OP_switch, (ir_args){n, args});
 }
 
 ir_inst *ir_build_ret(ir_builder *b, ir_inst *value) {
-    return terminate(b, IR_OP_ret, value ? 1 : 0, &value);
+    return terminate(b, IR_OP_ret, value ? IR_ARGS(value) : IR_NO_ARGS);
 }
 
-ir_inst *ir_build_unreachable(ir_builder *b) { return terminate(b, IR_OP_unreachable, 0, NULL); }
+ir_inst *ir_build_unreachable(ir_builder *b) { return terminate(b, IR_OP_unreachable, IR_NO_ARGS); }

@@ -381,8 +381,7 @@ bool ir_eval(const ir_module *m, const ir_inst *i, uint64_t *const *args, uint64
     case IR_OP_fast_length:
     case IR_OP_distance:
     case IR_OP_fast_distance:
-        ir_math_vector((ir_op)i->op, ir_kind_of(first->type), ir_lanes(first->type), args[0],
-                       args[i->nargs - 1], out);
+        ir_math_vector((ir_op)i->op, first->type, args[0], args[i->nargs - 1], out);
         return true;
     default: return i->nargs && ir_has_eval((ir_op)i->op) && eval_lanes(m, i, args, out);
     }

@@ -79,8 +79,7 @@ ir_inst *ir_fold(ir_func *f, const ir_inst *i);
  * host's double and long double allow, about 1 ulp for f64. */
 uint64_t ir_math1(ir_op op, ir_kind k, uint64_t a);
 uint64_t ir_math2(ir_op op, ir_kind k, uint64_t a, uint64_t b);
-/* Whole-vector functions (dot, cross, length, distance, normalize, fast_…) on n lanes. */
-void ir_math_vector(ir_op op, ir_kind k, unsigned n, const uint64_t *a, const uint64_t *b,
-                    uint64_t *out);
+/* Whole-vector functions (dot, cross, length, distance, normalize, fast_…) on operands of type t. */
+void ir_math_vector(ir_op op, ir_type t, const uint64_t *a, const uint64_t *b, uint64_t *out);
 
 #endif

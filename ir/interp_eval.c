@@ -191,7 +191,7 @@ static void step_geometry(ir_frame *f, const ir_step *s) {
     bool undef = false;
     for (unsigned k = 0; k < s->inst->nargs; k++)
         for (unsigned l = 0; l < n; l++) undef |= f->undef[s->arg[k] + l] != 0;
-    ir_math_vector((ir_op)s->code, ir_kind_of(ir_elem(t)), n, f->bits + s->arg[0],
+    ir_math_vector((ir_op)s->code, t, f->bits + s->arg[0],
                    s->inst->nargs > 1 ? f->bits + s->arg[1] : NULL, out);
     memcpy(f->bits + s->dst, out, s->lanes * sizeof *out);
     memset(f->undef + s->dst, undef ? s->full : 0, s->lanes);

@@ -954,15 +954,36 @@ void ir_builder_init(ir_builder *b, ir_func *f);
 void ir_at_end(ir_builder *b, ir_block *block);
 void ir_before(ir_builder *b, ir_inst *where);
 
-ir_inst *ir_build(ir_builder *b, ir_op op, ir_type t, uint32_t flags, ir_imm imm, unsigned n,
-                  ir_inst *const *args);
+/* What an instruction is beside its operation, type and operands. */
+typedef struct {
+    uint32_t flags;
+    ir_imm imm;
+} ir_attrs;
+#define IR_PLAIN ((ir_attrs){0})
+static inline ir_attrs ir_with_flags(uint32_t flags) { return (ir_attrs){.flags = flags}; }
+static inline ir_attrs ir_with_imm(ir_imm imm) { return (ir_attrs){.imm = imm}; }
+static inline ir_attrs ir_attrs_of(const ir_inst *i) { return (ir_attrs){i->flags, i->imm}; }
+
+/* Operands: IR_ARGS(x, y) or, of an array, (ir_args){n, array}. */
+typedef struct {
+    unsigned n;
+    ir_inst *const *val;
+} ir_args;
+#define IR_NO_ARGS ((ir_args){0})
+#define IR_ARGS(...)                                                                               \
+    ((ir_args){sizeof((ir_inst *[]){__VA_ARGS__}) / sizeof(ir_inst *), (ir_inst *[]){__VA_ARGS__}})
+
+ir_inst *ir_build(ir_builder *b, ir_op op, ir_type t, ir_attrs attrs, ir_args args);
 /* As ir_build, and never folded, simplified or merged. */
-ir_inst *ir_build_raw(ir_builder *b, ir_op op, ir_type t, uint32_t flags, ir_imm imm, unsigned n,
-                      ir_inst *const *args);
+ir_inst *ir_build_raw(ir_builder *b, ir_op op, ir_type t, ir_attrs attrs, ir_args args);
+/* What i is, with another type and as many other operands. */
+ir_inst *ir_build_like(ir_builder *b, const ir_inst *i, ir_type t, ir_inst *const *args);
 ir_inst *ir_build0(ir_builder *b, ir_op op, ir_type t);
 ir_inst *ir_build1(ir_builder *b, ir_op op, ir_type t, ir_inst *x);
 ir_inst *ir_build2(ir_builder *b, ir_op op, ir_type t, ir_inst *x, ir_inst *y);
-ir_inst *ir_build3(ir_builder *b, ir_op op, ir_type t, ir_inst *x, ir_inst *y, ir_inst *z);
+ir_inst *ir_build_select(ir_builder *b, ir_inst *cond, ir_inst *yes, ir_inst *no);
+/* A vector of type t from its lanes. */
+ir_inst *ir_build_vec(ir_builder *b, ir_type t, ir_inst *const *lanes);
 /* The imm of an access; align is a power of two, or 0 for 1. */
 ir_imm ir_mem_imm(unsigned align, unsigned flags);
 ir_inst *ir_build_load(ir_builder *b, ir_type t, ir_inst *p, unsigned align, unsigned mem_flags);
@@ -980,8 +1001,13 @@ ir_inst *ir_build_splat(ir_builder *b, ir_inst *s, unsigned lanes);
 ir_inst *ir_build_ptradd(ir_builder *b, ir_inst *p, ir_inst *bytes, bool inbounds);
 ir_inst *ir_build_jmp(ir_builder *b, ir_block *to);
 ir_inst *ir_build_br(ir_builder *b, ir_inst *cond, ir_block *taken, ir_block *other);
-ir_inst *ir_build_switch(ir_builder *b, ir_inst *on, ir_block *other, unsigned n,
-                         const uint64_t *values, ir_block *const *blocks);
+/* The cases of a switch: the block for each value. */
+typedef struct {
+    unsigned n;
+    const uint64_t *values;
+    ir_block *const *blocks;
+} ir_cases;
+ir_inst *ir_build_switch(ir_builder *b, ir_inst *on, ir_block *other, ir_cases cases);
 ir_inst *ir_build_ret(ir_builder *b, ir_inst *value); /* NULL: void */
 ir_inst *ir_build_unreachable(ir_builder *b);
 

@@ -242,8 +242,9 @@ static void normalize_of(unsigned n, const real *x, real *out) {
     for (unsigned i = 0; i < n && length != 0; i++) out[i] /= length;
 }
 
-void ir_math_vector(ir_op op, ir_kind k, unsigned n, const uint64_t *a, const uint64_t *b,
-                    uint64_t *out) {
+void ir_math_vector(ir_op op, ir_type t, const uint64_t *a, const uint64_t *b, uint64_t *out) {
+    ir_kind k = ir_kind_of(ir_elem(t));
+    unsigned n = ir_lanes(t);
     real x[IR_MAX_LANES] = {0}, y[IR_MAX_LANES] = {0}, r[IR_MAX_LANES] = {0};
     unsigned results = 1;
     for (unsigned i = 0; i < n; i++) {

@@ -348,7 +348,8 @@ static void parse_imm(text_parser *p, statement *s) {
 
 /* Instructions do not move after this: nothing appends to them while parsing. */
 static ir_inst *build(text_parser *p, const statement *s) {
-    ir_inst *i = ir_build_raw(&p->b, s->op, s->type, s->flags, s->imm, p->args.n, p->args.data);
+    ir_inst *i = ir_build_raw(&p->b, s->op, s->type, (ir_attrs){s->flags, s->imm},
+                              (ir_args){p->args.n, p->args.data});
     for (uint32_t n = 0; n < p->open.n; n++) {
         text_fixup *u = &p->open.data[n];
         u->user = i;

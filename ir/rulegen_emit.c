@@ -242,12 +242,12 @@ static void emit_build(printer *p, const rule *r, node *n) {
     }
     n->var = rulegen_text("r%u", ++p->temporaries);
     const char *flags = flags_of(r, n), *imm = imm_of(r, n), *name = rulegen_ops[n->op[0]].name;
-    if (!strcmp(flags, "0") && !strcmp(imm, "(ir_imm){0}"))
+    if (!strcmp(flags, "0") && !strcmp(imm, "(ir_imm){0}") && n->nargs < 3)
         emit(p, "ir_inst *%s = ir_build%u(b, IR_OP_%s, %s, %s);", n->var, n->nargs, name, type,
              args);
     else
-        emit(p, "ir_inst *%s = ir_build(b, IR_OP_%s, %s, %s, %s, %u, (ir_inst *[]){%s});", n->var,
-             name, type, flags, imm, n->nargs, args);
+        emit(p, "ir_inst *%s = ir_build(b, IR_OP_%s, %s, (ir_attrs){%s, %s}, IR_ARGS(%s));", n->var,
+             name, type, flags, imm, args);
 }
 
 /* One order of one rule: a block that falls through when it does not match. */

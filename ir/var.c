@@ -129,6 +129,6 @@ ir_inst *ir_build_byval(ir_builder *b, const ir_param *p) {
 
 void ir_build_byval_copy(ir_builder *b, const ir_param *p, ir_inst *to, ir_inst *from) {
     ir_inst *size = ir_const(b->f, ir_size_type(b->f->module), p->byval_size);
-    ir_build_raw(b, IR_OP_copy, IR_VOID, 0, ir_mem_imm(p->align, 0), 3,
-                 (ir_inst *[]){to, from, size});
+    ir_build_raw(b, IR_OP_copy, IR_VOID, ir_with_imm(ir_mem_imm(p->align, 0)),
+                 IR_ARGS(to, from, size));
 }

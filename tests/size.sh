@@ -12,7 +12,7 @@ passed=0
 failed=0
 
 # FOLDER:N, for folders that have functions with more than five parameters.
-allowed='codegen/x86_64:1 ir:5'
+allowed=''
 
 # is WHAT OUTPUT: passed when there is none.
 is() {

@@ -226,7 +226,7 @@ static void keep_zero(ir_func *f) {
         if (ret->op != IR_OP_ret) continue;
         ir_before(&b, ret);
         ir_inst *zero = ir_build2(&b, IR_OP_foeq, IR_I1, x, ir_const(f, x->type, 0));
-        ir_set_arg(ret, 0, ir_build3(&b, IR_OP_select, x->type, zero, x, ir_arg(ret, 0)));
+        ir_set_arg(ret, 0, ir_build_select(&b, zero, x, ir_arg(ret, 0)));
     }
 }
 

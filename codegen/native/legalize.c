@@ -39,7 +39,7 @@ static ir_inst *legalize_shift(cg_legalizer *l, ir_inst *i) {
         return op2(l, IR_OP_ashr, x, op2(l, IR_OP_umin, y, number(l, y, w - 1)));
     ir_inst *cut = op2(l, (ir_op)i->op, x, op2(l, IR_OP_and, y, number(l, y, w - 1)));
     ir_inst *inside = ir_build2(&l->b, IR_OP_ult, IR_I1, y, number(l, y, w));
-    return ir_build3(&l->b, IR_OP_select, i->type, inside, cut, number(l, x, 0));
+    return ir_build_select(&l->b, inside, cut, number(l, x, 0));
 }
 
 /* A rotation by any amount is one by its remainder. */
@@ -74,7 +74,7 @@ static bool cannot_trap(const cg_legalizer *l, const ir_inst *i) {
 }
 
 static ir_inst *one_if(cg_legalizer *l, ir_inst *wrong, ir_inst *y) {
-    return ir_build3(&l->b, IR_OP_select, y->type, wrong, number(l, y, 1), y);
+    return ir_build_select(&l->b, wrong, number(l, y, 1), y);
 }
 
 /* Divides by 1 if the divisor is 0 or -1.  For -1 the remainder is the same (0), and the quotient
@@ -87,7 +87,7 @@ static ir_inst *signed_division(cg_legalizer *l, ir_inst *i) {
     if (i->op == IR_OP_srem) return result;
     ir_inst *negates = ir_build2(&l->b, IR_OP_eq, IR_I1, next, number(l, y, 0));
     ir_inst *negated = op2(l, IR_OP_sub, number(l, x, 0), x);
-    return ir_build3(&l->b, IR_OP_select, i->type, negates, negated, result);
+    return ir_build_select(&l->b, negates, negated, result);
 }
 
 /* In 32 bits no quotient of narrower numbers is too large. */

@@ -126,8 +126,8 @@ static void update_shared(cg_legalizer *l, ir_inst *i) {
     ir_inst *old = ir_build_phi(loop, bits);
     ir_at_end(&l->b, loop);
     ir_inst *updated = as_type(l, combine(l, i, as_type(l, old, i->type)), bits);
-    ir_inst *seen = ir_build_raw(&l->b, IR_OP_atomic_cmpxchg, bits, 0, i->imm, 3,
-                                 (ir_inst *[]){p, updated, old});
+    ir_inst *seen = ir_build_raw(&l->b, IR_OP_atomic_cmpxchg, bits, ir_with_imm(i->imm),
+                                 IR_ARGS(p, updated, old));
     ir_inst *equal = ir_build2(&l->b, IR_OP_eq, IR_I1, seen, old);
     ir_inst *result = as_type(l, old, i->type);
     ir_build_br(&l->b, equal, after, loop);
@@ -141,8 +141,8 @@ static void subtract_shared(cg_legalizer *l, ir_inst *i) {
     ir_before(&l->b, i);
     ir_inst *zero = ir_const(l->f, i->type, 0);
     ir_inst *minus = ir_build2(&l->b, IR_OP_sub, i->type, zero, ir_arg(i, 1));
-    ir_inst *add = ir_build_raw(&l->b, IR_OP_atomic_add, i->type, 0, i->imm, 2,
-                                (ir_inst *[]){ir_arg(i, 0), minus});
+    ir_inst *add = ir_build_raw(&l->b, IR_OP_atomic_add, i->type, ir_with_imm(i->imm),
+                                IR_ARGS(ir_arg(i, 0), minus));
     ir_replace_uses(i, add);
     ir_remove(i);
 }
@@ -152,7 +152,7 @@ static void store_in_order(cg_legalizer *l, ir_inst *i) {
     ir_before(&l->b, i);
     ir_inst *p = ir_arg(i, 0), *x = ir_arg(i, 1);
     if (ir_is_float(x->type)) x = as_type(l, x, bits_type(l->f->module, x->type));
-    ir_build_raw(&l->b, IR_OP_atomic_xchg, x->type, 0, i->imm, 2, (ir_inst *[]){p, x});
+    ir_build_raw(&l->b, IR_OP_atomic_xchg, x->type, ir_with_imm(i->imm), IR_ARGS(p, x));
     ir_remove(i);
 }
 
@@ -161,7 +161,7 @@ static void exchange_float(cg_legalizer *l, ir_inst *i) {
     ir_type bits = bits_type(l->f->module, i->type);
     ir_inst *x = as_type(l, ir_arg(i, 1), bits);
     ir_inst *old =
-        ir_build_raw(&l->b, IR_OP_atomic_xchg, bits, 0, i->imm, 2, (ir_inst *[]){ir_arg(i, 0), x});
+        ir_build_raw(&l->b, IR_OP_atomic_xchg, bits, ir_with_imm(i->imm), IR_ARGS(ir_arg(i, 0), x));
     ir_replace_uses(i, as_type(l, old, i->type));
     ir_remove(i);
 }

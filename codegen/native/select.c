@@ -77,7 +77,8 @@ static void select_params(cg_selection *s) {
         ir_inst *p = s->f->param_val[n];
         if (!p->uses) continue;
         ir_imm reg = {.bits = s->selector->params[n]};
-        ir_replace_uses(p, ir_build_raw(&s->b, IR_OP_reg_in, p->type, 0, reg, 0, NULL));
+        ir_replace_uses(p,
+                        ir_build_raw(&s->b, IR_OP_reg_in, p->type, ir_with_imm(reg), IR_NO_ARGS));
     }
 }
 
@@ -85,7 +86,8 @@ static void select_params(cg_selection *s) {
 static ir_inst *select_call(ir_builder *b, const ir_inst *i) {
     ir_inst *args[CG_MAX_ARGS];
     for (unsigned n = 0; n < i->nargs; n++) args[n] = cg_in_register(b, ir_arg(i, n));
-    return ir_build_raw(b, IR_OP_mach_call, i->type, 0, i->imm, i->nargs, args);
+    return ir_build_raw(b, IR_OP_mach_call, i->type, ir_with_imm(i->imm),
+                        (ir_args){i->nargs, args});
 }
 
 static bool refuse(const cg_selection *s, const ir_inst *i) {
@@ -127,7 +129,7 @@ static void replace(cg_selection *s, ir_inst *i, ir_inst *r) {
     ir_inst *same = r->type == i->type ? r : NULL;
     foreach_use (u, i) {
         bool is_phi = u->user->op == IR_OP_phi;
-        if (is_phi && !same) same = ir_build_raw(&s->b, IR_OP_move, i->type, 0, (ir_imm){0}, 1, &r);
+        if (is_phi && !same) same = ir_build_raw(&s->b, IR_OP_move, i->type, IR_PLAIN, IR_ARGS(r));
         ir_set_arg(u->user, (unsigned)(u - u->user->arg), is_phi ? same : r);
     }
 }

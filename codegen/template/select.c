@@ -77,8 +77,9 @@ typedef struct {
 } draft;
 
 static ir_inst *build(ir_builder *b, const draft *d) {
-    return ir_build_raw(b, IR_OP_mach, d->type, 0, template_imm(d->row, d->width, d->disp), d->n,
-                        d->arg);
+    return ir_build_raw(b, IR_OP_mach, d->type,
+                        ir_with_imm(template_imm(d->row, d->width, d->disp)),
+                        (ir_args){d->n, d->arg});
 }
 
 /* An instruction of up to three operands in registers; NULL: there are fewer. */
@@ -290,7 +291,8 @@ static ir_inst *fire(const template_ctx *cx, const ir_inst *v, unsigned rule, ir
 
 static ir_inst *select_br(ir_builder *b, ir_inst *br) {
     ir_inst *c = cg_in_register(b, ir_arg(br, 0));
-    ir_build_raw(b, IR_OP_mach_br, IR_VOID, 0, template_imm(TEMPLATE_BT, 0, 0), 1, &c);
+    ir_build_raw(b, IR_OP_mach_br, IR_VOID, ir_with_imm(template_imm(TEMPLATE_BT, 0, 0)),
+                 IR_ARGS(c));
     return br;
 }
 

@@ -64,7 +64,7 @@ static ir_inst *fire(const x86_ctx *cx, const ir_inst *v, unsigned rule, ir_inst
 static ir_inst *select_br(ir_builder *b, ir_inst *br) {
     x86_draft d = {.type = IR_VOID};
     d.cc = x86_add_condition(b, &d, br, ir_arg(br, 0));
-    ir_build_raw(b, IR_OP_mach_br, IR_VOID, 0, x86_imm_of(&d), d.n, d.arg);
+    ir_build_raw(b, IR_OP_mach_br, IR_VOID, ir_with_imm(x86_imm_of(&d)), (ir_args){d.n, d.arg});
     return br;
 }
 

@@ -119,8 +119,9 @@ static inline unsigned x86_form_of(const ir_builder *b, ir_type t) {
     if (bytes > 32) return X86_EVEX_512;
     return bytes > 16 ? X86_VEX_256 : x86_has(b, X86_V3) ? X86_VEX_128 : X86_SSE;
 }
-/* x, y unless it is NULL, and an immediate unless it is negative. */
-ir_inst *x86_build_regs(ir_builder *b, ir_type t, x86_row row, ir_inst *x, ir_inst *y, int imm);
+/* An instruction with operands in registers; and with an immediate after them. */
+ir_inst *x86_build_regs(ir_builder *b, ir_type t, x86_row row, ir_args regs);
+ir_inst *x86_build_imm(ir_builder *b, ir_type t, x86_row row, ir_args regs, int imm);
 /* 16 bytes of x, of type t, from byte 16 * n on; x with others there. */
 ir_inst *x86_part(ir_builder *b, ir_type t, ir_inst *x, unsigned n);
 ir_inst *x86_with_part(ir_builder *b, ir_type t, ir_inst *x, ir_inst *part, unsigned n);

@@ -125,7 +125,7 @@ FMA(fnms, VFNMSUB) /* -(x * y) - z */
 
 /* With x as the operand that fills the upper part. */
 static ir_inst *build_merging(ir_builder *b, ir_inst *v, x86_row row, ir_inst *x) {
-    return x86_build_regs(b, v->type, row, x, x, -1);
+    return x86_build_regs(b, v->type, row, IR_ARGS(x, x));
 }
 
 ir_inst *mach_sqrt(ir_builder *b, ir_inst *v, ir_inst *x) {
@@ -145,7 +145,7 @@ ir_inst *mach_round(ir_builder *b, ir_inst *v, ir_inst *x) {
     static const rows r = {{X86_ROUNDSS_x_xm_imm8, X86_ROUNDSD_x_xm_imm8},
                            {X86_VROUNDSS_x_x_xm_imm8, X86_VROUNDSD_x_x_xm_imm8}};
     x86_row row = pick(b, r, v);
-    return x86_build_regs(b, v->type, row, x, x, x86_rounding_of((ir_op)v->op));
+    return x86_build_imm(b, v->type, row, IR_ARGS(x, x), x86_rounding_of((ir_op)v->op));
 }
 
 /* ------------------------------------------------------------------------------- bits of floats */
@@ -175,7 +175,7 @@ ir_inst *mach_fabs(ir_builder *b, ir_inst *v, ir_inst *x) {
 }
 
 static ir_inst *build_both(ir_builder *b, ir_inst *v, const rows r, ir_inst *x, ir_inst *y) {
-    return x86_build_regs(b, v->type, pick(b, r, v), x, y, -1);
+    return x86_build_regs(b, v->type, pick(b, r, v), IR_ARGS(x, y));
 }
 
 ir_inst *mach_copysign(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
@@ -205,7 +205,7 @@ static ir_inst *build_scalar_mask(ir_builder *b, const ir_inst *like, int relati
     static const rows r = {{X86_CMPSS_x_xm_imm8, X86_CMPSD_x_xm_imm8},
                            {X86_VCMPSS_x_x_xm_imm8, X86_VCMPSD_x_x_xm_imm8}};
     if (x86_has(b, X86_V4)) return x86_mask_relation(b, relation, x, y);
-    return x86_build_regs(b, like->type, pick(b, r, like), x, y, relation);
+    return x86_build_imm(b, like->type, pick(b, r, like), IR_ARGS(x, y), relation);
 }
 
 /* A truth value as a mask: 0 or -1 in a general register, moved over; or just moved. */
@@ -239,7 +239,7 @@ ir_inst *mach_extreme(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     if (x86_is_number(y)) return build_scalar(b, v, row, x, y);
     x = cg_in_register(b, x);
     y = cg_in_register(b, y);
-    ir_inst *least = x86_build_regs(b, v->type, row, x, y, -1);
+    ir_inst *least = x86_build_regs(b, v->type, row, IR_ARGS(x, y));
     return build_scalar_blend(b, v, build_scalar_mask(b, v, X86_CMP_UNORD, y, y), x, least);
 }
 
@@ -290,7 +290,7 @@ ir_inst *mach_fptoui(ir_builder *b, ir_inst *v, ir_inst *x) {
     if (!v->imm.round.sat || !x86_has(b, X86_V4)) return NULL;
     ir_inst *zero = ir_const(b->f, x->type, 0);
     x86_row max = scalar_row(b, IR_OP_fmax, x);
-    return build_to_int(b, v, to, x86_build_regs(b, x->type, max, x, zero, -1));
+    return build_to_int(b, v, to, x86_build_regs(b, x->type, max, IR_ARGS(x, zero)));
 }
 
 ir_inst *mach_to_vector(ir_builder *b, ir_inst *v, ir_inst *x) {

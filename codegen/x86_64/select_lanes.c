@@ -14,7 +14,7 @@ static ir_type part_of(ir_type t) { return ir_vector(ir_elem(t), PART / x86_lane
 ir_inst *x86_part(ir_builder *b, ir_type t, ir_inst *x, unsigned n) {
     bool widest = x86_bytes_of(t) > 2 * PART;
     x86_row row = widest ? X86_VEXTRACTI32X4_xm_z_imm8_e : X86_VEXTRACTI128_xm_y_imm8;
-    return n ? x86_build_regs(b, part_of(t), row, x, NULL, (int)n) : cg_in_register(b, x);
+    return n ? x86_build_imm(b, part_of(t), row, IR_ARGS(x), (int)n) : cg_in_register(b, x);
 }
 
 /* A blend is faster than putting in, but takes no register above 15. */
@@ -22,9 +22,9 @@ ir_inst *x86_with_part(ir_builder *b, ir_type t, ir_inst *x, ir_inst *part, unsi
     enum { UPPER_FROM_SECOND = 0xf0 };
     bool widest = x86_bytes_of(t) > 2 * PART;
     if (n == 0 && !x86_has(b, X86_V4))
-        return x86_build_regs(b, t, X86_VPBLENDD_y_y_ym_imm8, part, x, UPPER_FROM_SECOND);
+        return x86_build_imm(b, t, X86_VPBLENDD_y_y_ym_imm8, IR_ARGS(part, x), UPPER_FROM_SECOND);
     x86_row row = widest ? X86_VINSERTI32X4_z_z_xm_imm8_e : X86_VINSERTI128_y_y_xm_imm8;
-    return x86_build_regs(b, t, row, x, part, (int)n);
+    return x86_build_imm(b, t, row, IR_ARGS(x, part), (int)n);
 }
 
 /* Are lanes of a t, alone, in vector registers?  Floats of 16 bits are words. */
@@ -40,15 +40,15 @@ static ir_inst *take_int(ir_builder *b, ir_inst *v, ir_inst *x, unsigned lane) {
                                         {X86_VPEXTRB_r32m8_x_imm8, X86_VPEXTRW_r32_x_imm8,
                                          X86_VPEXTRD_rm32_x_imm8, X86_VPEXTRQ_rm64_x_imm8}};
     bool vex = x86_has(b, X86_V3), wide = x86_lane_bytes(v->type) == 8;
-    if (lane == 0) return x86_build_regs(b, v->type, first[vex][wide], x, NULL, -1);
-    return x86_build_regs(b, v->type, rows[vex][log_bytes(v->type)], x, NULL, (int)lane);
+    if (lane == 0) return x86_build_regs(b, v->type, first[vex][wide], IR_ARGS(x));
+    return x86_build_imm(b, v->type, rows[vex][log_bytes(v->type)], IR_ARGS(x), (int)lane);
 }
 
 static ir_inst *take_float(ir_builder *b, ir_inst *v, ir_inst *x, unsigned lane) {
     static const x86_widths shuffle = {X86_PSHUFD_x_xm_imm8, X86_VPSHUFD_x_xm_imm8, 0};
     int order = x86_lane_bytes(v->type) == 8 ? 0xee : 0xe4 + (int)lane;
     if (lane == 0) return cg_in_register(b, x);
-    return x86_build_regs(b, v->type, shuffle[x86_has(b, X86_V3)], x, NULL, order);
+    return x86_build_imm(b, v->type, shuffle[x86_has(b, X86_V3)], IR_ARGS(x), order);
 }
 
 ir_inst *mach_extract(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *index) {
@@ -67,7 +67,7 @@ static ir_inst *enter(ir_builder *b, ir_type t, ir_inst *x) {
                                         {X86_VMOVD_x_rm32, X86_VMOVQ_x_rm64}};
     if (is_float_lane(t)) return cg_in_register(b, x);
     bool wide = x86_lane_bytes(t) == 8;
-    return x86_build_regs(b, t, rows[x86_has(b, X86_V3)][wide], x, NULL, -1);
+    return x86_build_regs(b, t, rows[x86_has(b, X86_V3)][wide], IR_ARGS(x));
 }
 
 typedef struct {
@@ -91,7 +91,8 @@ static placing placing_of(const ir_builder *b, ir_type t, unsigned lane) {
 
 static ir_inst *put_lane(ir_builder *b, ir_type t, ir_inst *into, ir_inst *x, unsigned lane) {
     placing p = placing_of(b, t, lane);
-    return x86_build_regs(b, t, p.row, into, x, p.imm);
+    ir_args regs = IR_ARGS(into, x);
+    return p.imm < 0 ? x86_build_regs(b, t, p.row, regs) : x86_build_imm(b, t, p.row, regs, p.imm);
 }
 
 /* Like put_lane, for v; x may be a load that is folded into v. */
@@ -154,7 +155,7 @@ static bool is_repeated(const ir_inst *v) {
 }
 
 ir_inst *x86_broadcast(ir_builder *b, ir_type t, ir_inst *x) {
-    return x86_build_regs(b, t, x86_broadcast_row(t, x86_lane_bytes(t)), x, NULL, -1);
+    return x86_build_regs(b, t, x86_broadcast_row(t, x86_lane_bytes(t)), IR_ARGS(x));
 }
 
 /* Lane 0 everywhere, without AVX2. */
@@ -163,12 +164,12 @@ static ir_inst *build_old_splat(ir_builder *b, ir_type t, ir_inst *x) {
     switch (x86_lane_bytes(t)) {
     case 1:
         zero = cg_in_register(b, ir_const(b->f, ir_vector(IR_I8, 16), 0));
-        return x86_build_regs(b, t, X86_PSHUFB_x_xm, x, zero, -1);
+        return x86_build_regs(b, t, X86_PSHUFB_x_xm, IR_ARGS(x, zero));
     case 2:
-        x = x86_build_regs(b, t, X86_PSHUFLW_x_xm_imm8, x, NULL, 0);
-        return x86_build_regs(b, t, X86_PSHUFD_x_xm_imm8, x, NULL, 0);
-    case 4: return x86_build_regs(b, t, X86_PSHUFD_x_xm_imm8, x, NULL, 0);
-    default: return x86_build_regs(b, t, X86_PSHUFD_x_xm_imm8, x, NULL, 0x44);
+        x = x86_build_imm(b, t, X86_PSHUFLW_x_xm_imm8, IR_ARGS(x), 0);
+        return x86_build_imm(b, t, X86_PSHUFD_x_xm_imm8, IR_ARGS(x), 0);
+    case 4: return x86_build_imm(b, t, X86_PSHUFD_x_xm_imm8, IR_ARGS(x), 0);
+    default: return x86_build_imm(b, t, X86_PSHUFD_x_xm_imm8, IR_ARGS(x), 0x44);
     }
 }
 
@@ -182,7 +183,7 @@ static ir_inst *build_splat(ir_builder *b, ir_inst *v) {
     if (loaded) return loaded;
     if (!x86_has(b, X86_V3)) return build_old_splat(b, v->type, enter(b, v->type, x));
     if (!is_float_lane(x->type) && x86_has(b, X86_V4))
-        return x86_build_regs(b, v->type, x86_general_broadcast_row(v->type), x, NULL, -1);
+        return x86_build_regs(b, v->type, x86_general_broadcast_row(v->type), IR_ARGS(x));
     return x86_broadcast(b, v->type, enter(b, v->type, x));
 }
 

@@ -31,11 +31,11 @@ static x86_row lane_row(const lane_rows rows, ir_type t) {
 /* ---------------------------------------------------------------------------- masks and numbers */
 
 ir_inst *x86_mask_bits(ir_builder *b, ir_type t, ir_inst *mask) {
-    return x86_build_regs(b, t, X86_KMOVQ_r64_k, mask, NULL, -1);
+    return x86_build_regs(b, t, X86_KMOVQ_r64_k, IR_ARGS(mask));
 }
 
 ir_inst *x86_mask_of_bits(ir_builder *b, ir_type t, ir_inst *bits) {
-    return x86_build_regs(b, t, X86_KMOVQ_k_r64, bits, NULL, -1);
+    return x86_build_regs(b, t, X86_KMOVQ_k_r64, IR_ARGS(bits));
 }
 
 /* ---------------------------------------------------------------------------------- comparisons */
@@ -97,7 +97,7 @@ static ir_inst *build_compare(ir_builder *b, const ir_inst *v, comparison c) {
 }
 
 ir_inst *x86_mask_relation(ir_builder *b, int relation, ir_inst *x, ir_inst *y) {
-    return x86_build_regs(b, x86_mask_of(x->type), relation_row(x->type), x, y, relation);
+    return x86_build_imm(b, x86_mask_of(x->type), relation_row(x->type), IR_ARGS(x, y), relation);
 }
 
 static bool is_zero_vector(const ir_inst *x) {
@@ -118,8 +118,8 @@ static ir_inst *find_common_truth(const ir_inst *x) {
 static ir_inst *build_signs(ir_builder *b, const ir_inst *v, ir_inst *x) {
     static const lane_rows signs = BY_LANE(SIGNS);
     ir_inst *c = find_common_truth(x);
-    if (!c) return x86_build_regs(b, v->type, lane_row(signs, x->type), x, NULL, -1);
-    return x86_mask_of_bits(b, v->type, x86_build_regs(b, IR_I64, X86_NEG_rm64, c, NULL, -1));
+    if (!c) return x86_build_regs(b, v->type, lane_row(signs, x->type), IR_ARGS(x));
+    return x86_mask_of_bits(b, v->type, x86_build_regs(b, IR_I64, X86_NEG_rm64, IR_ARGS(c)));
 }
 
 #define TEST(N, L) X86_VPTESTM##N##_k_##L##_##L##m_e
@@ -190,19 +190,19 @@ ir_inst *mach_mask_blend(ir_builder *b, ir_inst *v, ir_inst *c, ir_inst *x, ir_i
         return x86_build(b, &d);
     }
     c = cg_in_register(b, c);
-    ir_inst *yes = x86_build_regs(b, v->type, X86_KANDQ_k_k_k, c, x, -1);
-    ir_inst *no = x86_build_regs(b, v->type, X86_KANDNQ_k_k_k, c, y, -1);
-    return x86_build_regs(b, v->type, X86_KORQ_k_k_k, yes, no, -1);
+    ir_inst *yes = x86_build_regs(b, v->type, X86_KANDQ_k_k_k, IR_ARGS(c, x));
+    ir_inst *no = x86_build_regs(b, v->type, X86_KANDNQ_k_k_k, IR_ARGS(c, y));
+    return x86_build_regs(b, v->type, X86_KORQ_k_k_k, IR_ARGS(yes, no));
 }
 
 /* All bits of the lanes where the mask is set. */
 ir_inst *mach_mask_spread(ir_builder *b, ir_inst *v, ir_inst *c) {
     static const lane_rows rows = BY_LANE(SPREAD);
-    return x86_build_regs(b, v->type, lane_row(rows, v->type), c, NULL, -1);
+    return x86_build_regs(b, v->type, lane_row(rows, v->type), IR_ARGS(c));
 }
 
 ir_inst *mach_mask_not(ir_builder *b, ir_inst *v, ir_inst *x) {
-    return x86_build_regs(b, v->type, X86_KNOTQ_k_k, x, NULL, -1);
+    return x86_build_regs(b, v->type, X86_KNOTQ_k_k, IR_ARGS(x));
 }
 
 /* ---------------------------------------------------------------------------------------- lanes */
@@ -210,7 +210,7 @@ ir_inst *mach_mask_not(ir_builder *b, ir_inst *v, ir_inst *x) {
 /* Few lanes, as a number: one is set, or none is not set. */
 static x86_cc add_bits_test(ir_builder *b, x86_draft *d, ir_inst *mask, bool any) {
     ir_inst *bits = x86_mask_bits(b, IR_I64, mask);
-    if (!any) bits = x86_build_regs(b, IR_I64, X86_NOT_rm64, bits, NULL, -1);
+    if (!any) bits = x86_build_regs(b, IR_I64, X86_NOT_rm64, IR_ARGS(bits));
     d->row = X86_TEST_rm8_imm8;
     x86_add_reg(b, d, bits);
     x86_add_int(b, d, IR_I64, (1u << ir_lanes(mask->type)) - 1);
@@ -234,8 +234,8 @@ x86_cc x86_add_mask_any(ir_builder *b, x86_draft *d, const ir_inst *c) {
 ir_inst *mach_mask_extract(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *index) {
     int lane = (int)index->imm.bits;
     if (index->imm.bits >= ir_lanes(x->type)) return NULL;
-    if (lane) x = x86_build_regs(b, x->type, X86_KSHIFTRQ_k_k_imm8, x, NULL, lane);
-    return x86_build_regs(b, v->type, X86_AND_rm32_imm8, x86_mask_bits(b, IR_I64, x), NULL, 1);
+    if (lane) x = x86_build_imm(b, x->type, X86_KSHIFTRQ_k_k_imm8, IR_ARGS(x), lane);
+    return x86_build_imm(b, v->type, X86_AND_rm32_imm8, IR_ARGS(x86_mask_bits(b, IR_I64, x)), 1);
 }
 
 /* Lanes that follow each other, from x to y; NULL for others, which are not asked for.  Two masks
@@ -247,7 +247,7 @@ ir_inst *mach_mask_shuffle(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
         if (v->imm.mask[k] != 255 && v->imm.mask[k] != first + k) return NULL;
     bool joins = first + n > lanes && y->op != IR_OP_undef;
     if (joins && (first || lanes < 8)) return NULL;
-    if (joins) return x86_build_regs(b, v->type, rows[__builtin_ctz(lanes) - 3], y, x, -1);
+    if (joins) return x86_build_regs(b, v->type, rows[__builtin_ctz(lanes) - 3], IR_ARGS(y, x));
     if (first == 0) return cg_in_register(b, x);
-    return x86_build_regs(b, v->type, X86_KSHIFTRQ_k_k_imm8, x, NULL, (int)first);
+    return x86_build_imm(b, v->type, X86_KSHIFTRQ_k_k_imm8, IR_ARGS(x), (int)first);
 }

@@ -34,8 +34,8 @@ static ir_inst *mask_bits(ir_builder *b, ir_inst *c, unsigned n) {
     const int rest = 64 - (int)ir_lanes(c->type);
     if (ir_lanes(c->type) >= n) return c;
     if (ir_is_const(c)) return widen_constant(b, c, IR_I1, n);
-    ir_inst *high = x86_build_regs(b, c->type, X86_KSHIFTLQ_k_k_imm8, c, NULL, rest);
-    return x86_build_regs(b, c->type, X86_KSHIFTRQ_k_k_imm8, high, NULL, rest);
+    ir_inst *high = x86_build_imm(b, c->type, X86_KSHIFTLQ_k_k_imm8, IR_ARGS(c), rest);
+    return x86_build_imm(b, c->type, X86_KSHIFTRQ_k_k_imm8, IR_ARGS(high), rest);
 }
 
 /* The mask c in a vector register, for an instruction that looks at n lanes of so many bytes.  Half
@@ -44,7 +44,7 @@ static ir_inst *mask_signs(ir_builder *b, ir_inst *c, unsigned n, unsigned bytes
     if (ir_is_const(c)) return widen_constant(b, c, bytes == 8 ? IR_I64 : IR_I32, n);
     ir_inst *m = ir_arg(c, 0);
     assert_at(c, c->op == IR_OP_slt);
-    return ir_lanes(c->type) < n ? x86_build_regs(b, m->type, X86_VMOVQ_x_xm, m, NULL, -1) : m;
+    return ir_lanes(c->type) < n ? x86_build_regs(b, m->type, X86_VMOVQ_x_xm, IR_ARGS(m)) : m;
 }
 
 static unsigned lanes_in_register(ir_type t) {
@@ -192,7 +192,7 @@ static apart_form find_form(const apart_rows rows[2], ir_type t, ir_type offsets
 static ir_inst *own_signs(ir_builder *b, ir_inst *m, ir_inst *offsets) {
     bool wide = !ir_is_const(m) && x86_bytes_of(m->type) > 16;
     if (x86_strip(m) != x86_strip(offsets)) return m;
-    return x86_build_regs(b, m->type, wide ? X86_VMOVAPS_y_ym : X86_VMOVAPS_x_xm, m, NULL, -1);
+    return x86_build_regs(b, m->type, wide ? X86_VMOVAPS_y_ym : X86_VMOVAPS_x_xm, IR_ARGS(m));
 }
 
 static ir_inst *gather_by_signs(ir_builder *b, ir_inst *v, ir_inst *c, ir_inst *other) {

@@ -105,7 +105,7 @@ static bool compute_at(merging *m, ir_inst *i, ir_inst *x, masked how) {
     if (how.other) arg[n++] = how.other;
     ir_before(&m->b, i);
     m->b.loc = x->loc;
-    ir_inst *r = ir_build_raw(&m->b, IR_OP_mach, i->type, 0, x->imm, n, arg);
+    ir_inst *r = ir_build_raw(&m->b, IR_OP_mach, i->type, ir_with_imm(x->imm), (ir_args){n, arg});
     r->imm.mach.row = (uint16_t)how.row;
     r->imm.mach.mode = (uint8_t)(r->imm.mach.mode % X86_MODE_KIND + how.kind * X86_MODE_KIND);
     r->mark = i->mark;

@@ -91,7 +91,8 @@ bool x86_find_relation(const ir_builder *b, ir_op op, int *relation, bool *swap)
 /* ------------------------------------------------------------------------------------- building */
 
 ir_inst *x86_build(ir_builder *b, const x86_draft *d) {
-    return ir_build_raw(b, IR_OP_mach, d->type, 0, x86_imm_of(d), d->n, d->arg);
+    return ir_build_raw(b, IR_OP_mach, d->type, ir_with_imm(x86_imm_of(d)),
+                        (ir_args){d->n, d->arg});
 }
 
 void x86_add_int(ir_builder *b, x86_draft *d, ir_type t, uint64_t bits) {
@@ -156,11 +157,16 @@ ir_inst *x86_build_leaf(ir_builder *b, ir_inst *x) {
 
 void x86_add_reg(ir_builder *b, x86_draft *d, ir_inst *x) { d->arg[d->n++] = cg_in_register(b, x); }
 
-ir_inst *x86_build_regs(ir_builder *b, ir_type t, x86_row row, ir_inst *x, ir_inst *y, int imm) {
+ir_inst *x86_build_regs(ir_builder *b, ir_type t, x86_row row, ir_args regs) {
     x86_draft d = {.row = row, .type = t};
-    x86_add_reg(b, &d, x);
-    if (y) x86_add_reg(b, &d, y);
-    if (imm >= 0) x86_add_int(b, &d, IR_I8, (uint64_t)imm);
+    for (unsigned k = 0; k < regs.n; k++) x86_add_reg(b, &d, regs.val[k]);
+    return x86_build(b, &d);
+}
+
+ir_inst *x86_build_imm(ir_builder *b, ir_type t, x86_row row, ir_args regs, int imm) {
+    x86_draft d = {.row = row, .type = t};
+    for (unsigned k = 0; k < regs.n; k++) x86_add_reg(b, &d, regs.val[k]);
+    x86_add_int(b, &d, IR_I8, (uint64_t)imm);
     return x86_build(b, &d);
 }
 

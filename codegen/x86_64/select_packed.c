@@ -194,7 +194,7 @@ static const x86_widths pands = BITWISE(PAND), pandns = BITWISE(PANDN), pors = B
 
 static ir_inst *build_rows(ir_builder *b, ir_type t, const x86_widths forms, ir_inst *x,
                            ir_inst *y) {
-    return x86_build_regs(b, t, forms[x86_form_of(b, t)], x, y, -1);
+    return x86_build_regs(b, t, forms[x86_form_of(b, t)], IR_ARGS(x, y));
 }
 
 /* One operand may be memory. */
@@ -229,13 +229,13 @@ ir_inst *mach_packed_fptoui(ir_builder *b, ir_inst *v, ir_inst *x) {
 /* Its result is what may be memory. */
 ir_inst *mach_packed_trunc(ir_builder *b, ir_inst *v, ir_inst *x) {
     const uint16_t *forms = forms_of(IR_OP_trunc, x->type, v->type);
-    return x86_build_regs(b, v->type, forms[x86_form_of(b, x->type)], x, NULL, -1);
+    return x86_build_regs(b, v->type, forms[x86_form_of(b, x->type)], IR_ARGS(x));
 }
 
 /* Rounded as the immediate says: to nearest. */
 ir_inst *mach_packed_half(ir_builder *b, ir_inst *v, ir_inst *x) {
     const uint16_t *forms = forms_of(IR_OP_fpcast, x->type, v->type);
-    return x86_build_regs(b, v->type, forms[x86_form_of(b, x->type)], x, NULL, 0);
+    return x86_build_imm(b, v->type, forms[x86_form_of(b, x->type)], IR_ARGS(x), 0);
 }
 
 /* ~x & y */
@@ -280,7 +280,7 @@ ir_inst *mach_packed_shift(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     bool known = ir_is_const(y) && ir_is_splat(y, &by);
     if (!known || !forms) return mach_packed(b, v, x, y);
     int imm = v->op == IR_OP_rotl ? (int)(by % ir_bits(NULL, v->type)) : by < 255 ? (int)by : 255;
-    return x86_build_regs(b, v->type, forms[x86_form_of(b, v->type)], x, NULL, imm);
+    return x86_build_imm(b, v->type, forms[x86_form_of(b, v->type)], IR_ARGS(x), imm);
 }
 
 ir_inst *mach_packed_round(ir_builder *b, ir_inst *v, ir_inst *x) {
@@ -289,8 +289,8 @@ ir_inst *mach_packed_round(ir_builder *b, ir_inst *v, ir_inst *x) {
     static const x86_widths doubles = {X86_ROUNDPD_x_xm_imm8, X86_VROUNDPD_x_xm_imm8,
                                        X86_VROUNDPD_y_ym_imm8, X86_VRNDSCALEPD_z_zm_imm8_e};
     const uint16_t *forms = ir_kind_of(v->type) == IR_F64 ? doubles : singles;
-    return x86_build_regs(b, v->type, forms[x86_form_of(b, v->type)], x, NULL,
-                          x86_rounding_of((ir_op)v->op));
+    return x86_build_imm(b, v->type, forms[x86_form_of(b, v->type)], IR_ARGS(x),
+                         x86_rounding_of((ir_op)v->op));
 }
 
 /* ----------------------------------------------------------------------------------------- bits */
@@ -367,7 +367,7 @@ static ir_inst *build_relation(ir_builder *b, ir_inst *v, int relation, ir_inst 
     static const x86_widths doubles = {X86_CMPPD_x_xm_imm8, X86_VCMPPD_x_x_xm_imm8,
                                        X86_VCMPPD_y_y_ym_imm8};
     const uint16_t *forms = ir_bits(NULL, v->type) == 64 ? doubles : singles;
-    return x86_build_regs(b, v->type, forms[x86_form_of(b, v->type)], x, y, relation);
+    return x86_build_imm(b, v->type, forms[x86_form_of(b, v->type)], IR_ARGS(x, y), relation);
 }
 
 /* Where one relation is not enough, the masks of two are joined. */
@@ -446,9 +446,9 @@ x86_cc x86_add_packed_any(ir_builder *b, x86_draft *d, const ir_inst *c) {
     ir_inst *mask = ir_arg(ir_arg(c, 0), 0);
     unsigned bytes = x86_bytes_of(mask->type);
     uint64_t bits = bytes == 32 ? UINT32_MAX : (UINT64_C(1) << bytes) - 1;
-    ir_inst *signs = x86_build_regs(b, IR_I32, forms[x86_form_of(b, mask->type)], mask, NULL, -1);
+    ir_inst *signs = x86_build_regs(b, IR_I32, forms[x86_form_of(b, mask->type)], IR_ARGS(mask));
     if (c->op == IR_OP_all && bytes < 16)
-        signs = x86_build_regs(b, IR_I32, X86_AND_rm32_imm32, signs, NULL, (int)bits);
+        signs = x86_build_imm(b, IR_I32, X86_AND_rm32_imm32, IR_ARGS(signs), (int)bits);
     bool whole = c->op == IR_OP_any && bytes >= 16; /* all other bits are 0 */
     d->row = whole                ? X86_TEST_rm32_r32
              : c->op == IR_OP_any ? X86_TEST_rm32_imm32

@@ -107,7 +107,8 @@ static bool takes_whole(const shuffle *s, bool second) {
 static ir_inst *order_quads(const shuffle *s) {
     int quads[4];
     if (!x86_find_units(s->from, 4, 8, quads)) return NULL;
-    return x86_build_regs(s->b, s->type, X86_VPERMQ_y_ym_imm8, s->x, NULL, x86_order_of(quads, 0));
+    return x86_build_imm(s->b, s->type, X86_VPERMQ_y_ym_imm8, IR_ARGS(s->x),
+                         x86_order_of(quads, 0));
 }
 
 /* -------------------------------------------------------------------------- 32 bytes, with AVX2 */
@@ -115,7 +116,7 @@ static ir_inst *order_quads(const shuffle *s) {
 static ir_inst *blend_dwords(const shuffle *s, const int *unit, ir_inst *x, ir_inst *y) {
     int second = 0;
     for (int k = 0; k < 8; k++) second |= (unit[k] >= SECOND / 4) << k;
-    return x86_build_regs(s->b, s->type, X86_VPBLENDD_y_y_ym_imm8, x, y, second);
+    return x86_build_imm(s->b, s->type, X86_VPBLENDD_y_y_ym_imm8, IR_ARGS(x, y), second);
 }
 
 /* Dwords of x (y) to their places. */
@@ -123,7 +124,7 @@ static ir_inst *permute_dwords(const shuffle *s, const int *unit, bool second) {
     uint64_t lane[8];
     for (int k = 0; k < 8; k++) lane[k] = (uint64_t)(unit[k] == X86_NO_BYTE ? k : unit[k] % 8);
     ir_inst *order = ir_const_lanes(s->b->f, ir_vector(IR_I32, 8), lane);
-    return x86_build_regs(s->b, s->type, X86_VPERMD_y_y_ym, order, second ? s->y : s->x, -1);
+    return x86_build_regs(s->b, s->type, X86_VPERMD_y_y_ym, IR_ARGS(order, second ? s->y : s->x));
 }
 
 static bool are_in_place(const int *unit) {
@@ -213,10 +214,10 @@ static bool is_run(const int8_t *from, unsigned n, int first) {
 static ir_inst *move_halves(const shuffle *s) {
     unsigned bytes = x86_bytes_of(s->type), half = bytes / 2;
     bool upper = bytes == X86_MOST / 2 && is_run(s->from, bytes, X86_MOST / 2);
-    if (upper) return x86_build_regs(s->b, s->type, X86_VEXTRACTI64X4_ym_z_imm8_e, s->x, NULL, 1);
+    if (upper) return x86_build_imm(s->b, s->type, X86_VEXTRACTI64X4_ym_z_imm8_e, IR_ARGS(s->x), 1);
     if (!is_run(s->from, half, 0) || !is_run(s->from + half, half, SECOND)) return NULL;
     if (half == X86_PART) return x86_with_part(s->b, s->type, s->x, s->y, 1);
-    return x86_build_regs(s->b, s->type, X86_VINSERTI64X4_z_z_ym_imm8_e, s->x, s->y, 1);
+    return x86_build_imm(s->b, s->type, X86_VINSERTI64X4_z_z_ym_imm8_e, IR_ARGS(s->x, s->y), 1);
 }
 
 /* How many parts of x and y are asked for? */

@@ -5,9 +5,12 @@
  */
 #include "codegen/x86_64/select.h"
 
-static ir_inst *build(const x86_shuffle16 *s, const x86_widths forms, ir_inst *x, ir_inst *y,
-                      int imm) {
-    return x86_build_regs(s->b, s->type, forms[s->form], x, y, imm);
+static ir_inst *build(const x86_shuffle16 *s, const x86_widths forms, ir_inst *x, ir_inst *y) {
+    return x86_build_regs(s->b, s->type, forms[s->form], IR_ARGS(x, y));
+}
+
+static ir_inst *build_imm(const x86_shuffle16 *s, const x86_widths forms, ir_args regs, int imm) {
+    return x86_build_imm(s->b, s->type, forms[s->form], regs, imm);
 }
 
 /* The unit of `bytes` that the bytes from `at` on are; X86_NO_BYTE: any; -2: no unit. */
@@ -75,8 +78,8 @@ static ir_inst *order_words(const x86_shuffle16 *s, const int *word) {
         low &= k < 4 ? word[k] < 4 : own;
         high &= k < 4 ? own : word[k] == X86_NO_BYTE || word[k] >= 4;
     }
-    if (low) return build(s, lows, s->x, NULL, x86_order_of(word, 0));
-    return high ? build(s, highs, s->x, NULL, x86_order_of(word + 4, 4)) : NULL;
+    if (low) return build_imm(s, lows, IR_ARGS(s->x), x86_order_of(word, 0));
+    return high ? build_imm(s, highs, IR_ARGS(s->x), x86_order_of(word + 4, 4)) : NULL;
 }
 
 static ir_inst *shuffle_one(const x86_shuffle16 *s) {
@@ -84,7 +87,7 @@ static ir_inst *shuffle_one(const x86_shuffle16 *s) {
     int unit[8];
     if (is_in_place(s->from, X86_PART)) return s->x;
     if (x86_find_units(s->from, 4, 4, unit))
-        return build(s, dwords, s->x, NULL, x86_order_of(unit, 0));
+        return build_imm(s, dwords, IR_ARGS(s->x), x86_order_of(unit, 0));
     ir_inst *r = x86_find_units(s->from, 8, 2, unit) ? order_words(s, unit) : NULL;
     return r ? r : x86_build_pshufb(s, s->x, bytes_constant(s, s->from, 0));
 }
@@ -117,7 +120,7 @@ static ir_inst *try_blend(const x86_shuffle16 *s) {
         if (unit[k] != X86_NO_BYTE && unit[k] % 8 != k) return NULL;
         second |= (unit[k] >= 8) << k;
     }
-    return build(s, forms, s->x, s->y, second);
+    return build_imm(s, forms, IR_ARGS(s->x, s->y), second);
 }
 
 /* Are the units those of the lower (upper) halves of a and b in turn? */
@@ -140,9 +143,9 @@ static ir_inst *try_unpack(const x86_shuffle16 *s) {
         if (!x86_find_units(s->from, (unsigned)n, 1u << log, unit)) continue;
         for (unsigned upper = 0; upper < 2; upper++) {
             if (is_interleaved(unit, n, 0, 1, upper))
-                return build(s, forms[upper][log], s->x, s->y, -1);
+                return build(s, forms[upper][log], s->x, s->y);
             if (is_interleaved(unit, n, 1, 0, upper))
-                return build(s, forms[upper][log], s->y, s->x, -1);
+                return build(s, forms[upper][log], s->y, s->x);
         }
     }
     return NULL;
@@ -161,7 +164,8 @@ static ir_inst *try_shufps(const x86_shuffle16 *s) {
     if (!x86_find_units(s->from, 4, 4, unit)) return NULL;
     int low = side_of(unit), high = side_of(unit + 2);
     if (low < 0 || high < 0) return NULL;
-    return build(s, forms, low ? s->y : s->x, high ? s->y : s->x, x86_order_of(unit, 0));
+    return build_imm(s, forms, IR_ARGS(low ? s->y : s->x, high ? s->y : s->x),
+                     x86_order_of(unit, 0));
 }
 
 /* Bytes that follow each other, across the border of both. */
@@ -175,12 +179,13 @@ static ir_inst *try_palignr(const x86_shuffle16 *s) {
         by = here;
     }
     bool wraps = by > X86_PART;
-    return build(s, forms, wraps ? s->x : s->y, wraps ? s->y : s->x, wraps ? by - X86_PART : by);
+    return build_imm(s, forms, IR_ARGS(wraps ? s->x : s->y, wraps ? s->y : s->x),
+                     wraps ? by - X86_PART : by);
 }
 
 ir_inst *x86_build_or(const x86_shuffle16 *s, ir_inst *x, ir_inst *y) {
     static const x86_widths ors = X86_BITWISE(POR);
-    return build(s, ors, x, y, -1);
+    return build(s, ors, x, y);
 }
 
 static ir_inst *shuffle_two(const x86_shuffle16 *s) {

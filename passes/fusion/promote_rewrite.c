@@ -33,8 +33,8 @@ static ir_inst *count_rounds(const rewriter *w, const pass_counter *c, ir_block 
     ir_builder_init(&latch, w->f);
     ir_before(&latch, c->latch->last);
     unsigned flags = w->size == IR_I64 ? IR_NSW | IR_NUW : 0; /* no loop counts so far */
-    ir_inst *next = ir_build_raw(&latch, IR_OP_add, w->size, flags, (ir_imm){0}, 2,
-                                 (ir_inst *[]){round, size_const(w, 1)});
+    ir_inst *next = ir_build_raw(&latch, IR_OP_add, w->size, ir_with_flags(flags),
+                                 IR_ARGS(round, size_const(w, 1)));
     for (uint32_t p = 0; p < header->npred; p++)
         round = ir_append_arg(round, header->pred[p] == c->latch ? next : size_const(w, 0));
     return round;

@@ -69,9 +69,9 @@ static ir_inst *linear_from(const pass_remap *r, ir_builder *b, unsigned from) {
     while (d-- > from) {
         ir_inst *size = ir_const(b->f, sum->type, pass_global_size(r->fused, d));
         ir_inst *part =
-            ir_build(b, IR_OP_mul, sum->type, IR_NUW, (ir_imm){0}, 2, (ir_inst *[]){sum, size});
-        sum = ir_build(b, IR_OP_add, sum->type, IR_NUW, (ir_imm){0}, 2,
-                       (ir_inst *[]){part, fused_id(r, b, d)});
+            ir_build(b, IR_OP_mul, sum->type, ir_with_flags(IR_NUW), IR_ARGS(sum, size));
+        sum = ir_build(b, IR_OP_add, sum->type, ir_with_flags(IR_NUW),
+                       IR_ARGS(part, fused_id(r, b, d)));
     }
     return sum;
 }

@@ -161,7 +161,7 @@ static void replace_call(ir_inst *call, const callee *c, ir_inst *frame) {
     for (uint32_t k = 0; k < n; k++) put(&b, frame, c->at[k], ir_arg(call, k));
     for (uint32_t k = 0; k < c->queries.n; k++) {
         const query *q = &c->queries.data[k];
-        put(&b, frame, c->at[n + k], ir_build(&b, q->op, q->type, 0, q->imm, 0, NULL));
+        put(&b, frame, c->at[n + k], ir_build(&b, q->op, q->type, ir_with_imm(q->imm), IR_NO_ARGS));
     }
     ir_build_call(&b, c->new, 1, &frame);
     if (call->type != IR_VOID && call->uses)

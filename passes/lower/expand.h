@@ -29,7 +29,7 @@ static inline ir_inst *expand_test(ir_builder *b, ir_op op, ir_inst *x, ir_inst 
     return ir_build2(b, op, expand_like(x->type, IR_I1), x, y);
 }
 static inline ir_inst *expand_select(ir_builder *b, ir_inst *c, ir_inst *x, ir_inst *y) {
-    return ir_build3(b, IR_OP_select, x->type, c, x, y);
+    return ir_build_select(b, c, x, y);
 }
 /* A conversion, rounded by default; x itself when it is of that kind. */
 ir_inst *expand_to(ir_builder *b, ir_op op, ir_inst *x, ir_kind kind);

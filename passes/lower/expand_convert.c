@@ -30,7 +30,7 @@ static bool is_narrow(ir_type t) { return ir_kind_of(t) == IR_F16 || ir_kind_of(
 /* A conversion with this rounding, not saturated. */
 static ir_inst *convert(ir_builder *b, ir_op op, ir_inst *x, ir_kind kind, ir_round mode) {
     ir_imm imm = {.round = {.mode = (uint8_t)mode}};
-    return ir_build(b, op, expand_like(x->type, kind), 0, imm, 1, &x);
+    return ir_build(b, op, expand_like(x->type, kind), ir_with_imm(imm), IR_ARGS(x));
 }
 
 ir_inst *expand_to(ir_builder *b, ir_op op, ir_inst *x, ir_kind kind) {
@@ -258,7 +258,7 @@ static ir_inst *narrow_saturated(ir_builder *b, ir_inst *x, const ir_inst *v, un
 static ir_inst *convert_like(ir_builder *b, const ir_inst *v, ir_inst *x, ir_round mode) {
     ir_imm imm = v->imm;
     imm.round.mode = (uint8_t)mode;
-    return ir_build(b, (ir_op)v->op, v->type, 0, imm, 1, &x);
+    return ir_build(b, (ir_op)v->op, v->type, ir_with_imm(imm), IR_ARGS(x));
 }
 
 static ir_inst *expand_float_to_int(ir_builder *b, const ir_inst *v, bool has_unsigned) {
@@ -345,6 +345,6 @@ ir_inst *expand_narrow_float(ir_builder *b, ir_inst *v) {
                                                 : ir_arg(v, n);
     bool narrow = is_narrow(v->type);
     ir_type t = narrow ? expand_like(v->type, wide) : v->type;
-    ir_inst *r = ir_build(b, (ir_op)v->op, t, v->flags, v->imm, v->nargs, args);
+    ir_inst *r = ir_build_like(b, v, t, args);
     return narrow ? expand_to(b, IR_OP_fpcast, r, kind) : r;
 }

@@ -41,11 +41,11 @@ static ir_inst *to_integer(ir_builder *b, ir_inst *q, bool is_signed, const ir_t
     const ir_imm toward_zero = {.round = {.mode = IR_RTZ}}, saturated = {.round = {IR_RTZ, true}};
     ir_type wide = expand_like(q->type, IR_I32);
     if (is_signed || ir_kind_of(q->type) == IR_F32)
-        return ir_build(b, IR_OP_fptosi, wide, 0, toward_zero, 1, &q);
-    if (t->has_unsigned) return ir_build(b, IR_OP_fptoui, wide, 0, saturated, 1, &q);
+        return ir_build(b, IR_OP_fptosi, wide, ir_with_imm(toward_zero), IR_ARGS(q));
+    if (t->has_unsigned) return ir_build(b, IR_OP_fptoui, wide, ir_with_imm(saturated), IR_ARGS(q));
     q = expand_1(b, IR_OP_trunc_f, q);
     q = expand_2(b, IR_OP_fsub, q, expand_number(b, q, bias));
-    return flip_sign(b, ir_build(b, IR_OP_fptosi, wide, 0, toward_zero, 1, &q));
+    return flip_sign(b, ir_build(b, IR_OP_fptosi, wide, ir_with_imm(toward_zero), IR_ARGS(q)));
 }
 
 /* The reciprocal of the number, or of its magnitude, rounded up, in the precision of q. */

@@ -19,7 +19,8 @@ static ir_inst *in_all_lanes(ir_builder *b, ir_inst *x, ir_type t) {
 ir_inst *expand_dot(ir_builder *b, ir_inst *x, ir_inst *y) {
     ir_inst *sum = expand_2(b, IR_OP_fmul, lane_of(b, x, 0), lane_of(b, y, 0));
     for (unsigned i = 1; i < ir_lanes(x->type); i++)
-        sum = ir_build3(b, IR_OP_mad, sum->type, lane_of(b, x, i), lane_of(b, y, i), sum);
+        sum = ir_build(b, IR_OP_mad, sum->type, IR_PLAIN,
+                       IR_ARGS(lane_of(b, x, i), lane_of(b, y, i), sum));
     return sum;
 }
 
@@ -54,7 +55,7 @@ static ir_inst *determinant(ir_builder *b, ir_inst *x, ir_inst *y, unsigned i, u
 ir_inst *expand_cross(ir_builder *b, ir_inst *x, ir_inst *y) {
     ir_inst *lanes[4] = {determinant(b, x, y, 1, 2), determinant(b, x, y, 2, 0),
                          determinant(b, x, y, 0, 1), ir_const(b->f, ir_elem(x->type), 0)};
-    return ir_build(b, IR_OP_vec, x->type, 0, (ir_imm){0}, ir_lanes(x->type), lanes);
+    return ir_build_vec(b, x->type, lanes);
 }
 
 static ir_inst *greatest_lane(ir_builder *b, ir_inst *x) {

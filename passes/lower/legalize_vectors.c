@@ -212,8 +212,8 @@ static ir_inst *select_by_mask(vectors *s, ir_inst *m, ir_inst *x, ir_inst *y, u
     if (m->op == IR_OP_undef) return x;
     if (ir_is_const(m)) return select_by_constant(s, m, x, y);
     if (is_opposite(m)) return select_by_mask(s, ir_arg(m, 0), y, x, flags);
-    return ir_build(&s->b, IR_OP_select, x->type, flags, (ir_imm){0}, 3,
-                    (ir_inst *[]){vec_truth(s, m), x, y});
+    return ir_build(&s->b, IR_OP_select, x->type, ir_with_flags(flags),
+                    IR_ARGS(vec_truth(s, m), x, y));
 }
 
 static void split_select(vectors *s, ir_inst *i) {

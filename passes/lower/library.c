@@ -91,8 +91,7 @@ static ir_inst *copy_of(ir_func *f, ir_inst *const *copy, const ir_inst *x, ir_t
 static ir_inst *copy_inst(ir_builder *b, ir_inst *const *copy, const ir_inst *i, ir_type shape) {
     ir_inst *args[3];
     for (unsigned n = 0; n < i->nargs; n++) args[n] = copy_of(b->f, copy, ir_arg(i, n), shape);
-    return ir_build(b, (ir_op)i->op, ir_with_elem(shape, i->type), i->flags, i->imm, i->nargs,
-                    args);
+    return ir_build_like(b, i, ir_with_elem(shape, i->type), args);
 }
 
 static ir_inst *copy_straight(library *l, ir_builder *b, const ir_inst *at, const ir_func *code) {
@@ -118,7 +117,7 @@ static ir_inst *call_lanes(ir_builder *b, const ir_inst *at, ir_func *code) {
     ir_inst *lanes[IR_MAX_LANES];
     unsigned n = ir_lanes(at->type);
     for (unsigned lane = 0; lane < n; lane++) lanes[lane] = call_lane(b, at, code, lane);
-    return n == 1 ? lanes[0] : ir_build(b, IR_OP_vec, at->type, 0, (ir_imm){0}, n, lanes);
+    return n == 1 ? lanes[0] : ir_build_vec(b, at->type, lanes);
 }
 
 static bool is_loaded(const library *l, const ir_func *f) {

@@ -28,7 +28,7 @@ bool vec_target_has(vec_state *s, ir_op op, ir_type t, bool known) {
     const uint64_t different[] = {1, 2};
     t = ir_vector(t, 2);
     ir_inst *x = ir_const_lanes(s->f, t, different), *y = known ? ir_const(s->f, t, 1) : x;
-    ir_inst *i = ir_build_raw(&s->b, op, t, 0, (ir_imm){0}, 2, (ir_inst *[]){x, y});
+    ir_inst *i = ir_build_raw(&s->b, op, t, IR_PLAIN, IR_ARGS(x, y));
     bool takes = s->target->takes(i, s->target->level);
     ir_remove(i);
     return takes;
@@ -104,7 +104,7 @@ static ir_inst *multiply(vec_state *s, ir_inst *x, ir_inst *y) {
 static ir_inst *choose_operand(vec_state *s, ir_op less, ir_inst *x, ir_inst *y, bool lesser) {
     ir_inst *c = ir_build2(&s->b, less, ir_with_elem(x->type, IR_I1), x, y);
     if (!vec_has_masks(s)) c = vec_truth(s, ir_build1(&s->b, IR_OP_sext, x->type, c));
-    return ir_build3(&s->b, IR_OP_select, x->type, c, lesser ? x : y, lesser ? y : x);
+    return ir_build_select(&s->b, c, lesser ? x : y, lesser ? y : x);
 }
 
 /* Amounts of the width or more give what the width less 1 gives. */

@@ -19,7 +19,7 @@ void vec_set_lanes(vec_state *s, ir_inst *i, ir_inst **lane) {
 }
 
 ir_inst *vec_build_like(vec_state *s, const ir_inst *i, ir_type t, ir_inst *const *args) {
-    return ir_build(&s->b, (ir_op)i->op, t, i->flags, i->imm, i->nargs, args);
+    return ir_build_like(&s->b, i, t, args);
 }
 
 /* What is the same in two lanes is done once. */
@@ -43,7 +43,7 @@ static ir_inst *is_lane(vec_state *s, ir_inst *index, unsigned k) {
 }
 
 static ir_inst *choose(vec_state *s, ir_inst *c, ir_inst *x, ir_inst *y) {
-    return ir_build3(&s->b, IR_OP_select, x->type, c, x, y);
+    return ir_build_select(&s->b, c, x, y);
 }
 
 void vec_insert_lane(vec_state *s, ir_inst *i) {

@@ -87,7 +87,7 @@ static ir_inst *place_of(const access *a, unsigned k, ir_inst *aside) {
     ir_inst *c = vec_lane(a->s, a->mask, k);
     if (ir_is_const(c)) return c->imm.bits & 1 ? address_of(a, k) : NULL;
     ir_inst *p = generic(a, address_of(a, k));
-    return ir_build3(&a->s->b, IR_OP_select, p->type, c, p, generic(a, aside));
+    return ir_build_select(&a->s->b, c, p, generic(a, aside));
 }
 
 /* The variable, with the lanes that a load gives if they are not active. */
@@ -180,9 +180,9 @@ static ir_inst *access_piece(const access *a, unsigned first, unsigned n) {
     ir_type t = loads ? args[nargs - 1]->type : IR_VOID;
     if (is_known(truth, false)) return loads ? args[nargs - 1] : NULL;
     if (is_known(truth, true) && !a->offsets)
-        return ir_build_raw(&s->b, loads ? IR_OP_load : IR_OP_store, t, 0, imm, loads ? 1 : 2,
-                            args);
-    return ir_build_raw(&s->b, (ir_op)a->i->op, t, 0, imm, nargs, args);
+        return ir_build_raw(&s->b, loads ? IR_OP_load : IR_OP_store, t, ir_with_imm(imm),
+                            (ir_args){loads ? 1 : 2, args});
+    return ir_build_raw(&s->b, (ir_op)a->i->op, t, ir_with_imm(imm), (ir_args){nargs, args});
 }
 
 static bool is_plain(const access *a) { return !a->offsets && is_known(a->mask, true); }

@@ -51,7 +51,7 @@ ir_inst *vec_of_lanes(vec_state *s, ir_type elem, ir_inst *const *lane, unsigned
                       unsigned n) {
     ir_inst *all[IR_MAX_LANES];
     for (unsigned k = 0; k < n; k++) all[k] = k < known ? lane[k] : ir_undef(s->f, elem);
-    return ir_build(&s->b, IR_OP_vec, ir_vector(elem, n), 0, (ir_imm){0}, n, all);
+    return ir_build_vec(&s->b, ir_vector(elem, n), all);
 }
 
 /* Part of a constant.  The last lane is repeated: what is the same in all lanes stays so. */

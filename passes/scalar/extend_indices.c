@@ -74,7 +74,7 @@ static ir_inst *extend_sum(extender *w, ir_inst *x, unsigned depth) {
     ir_inst *args[] = {NULL, NULL};
     for (unsigned n = 0; n < 2; n++) args[n] = extend(w, ir_arg(x, n), depth + 1);
     build_after(w, x);
-    return ir_build(&w->b, (ir_op)x->op, w->wide, promise(w), (ir_imm){0}, 2, args);
+    return ir_build(&w->b, (ir_op)x->op, w->wide, ir_with_flags(promise(w)), (ir_args){2, args});
 }
 
 static ir_inst *extend(extender *w, ir_inst *x, unsigned depth) {

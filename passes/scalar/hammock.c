@@ -55,7 +55,7 @@ static ir_inst *build_select(ir_builder *b, const hammock *h, const ir_inst *phi
     ir_inst *yes = value_on(h, phi, 0), *no = value_on(h, phi, 1);
     if (yes == no || no->op == IR_OP_undef) return yes;
     if (yes->op == IR_OP_undef) return no;
-    return ir_build3(b, IR_OP_select, phi->type, ir_arg(h->b->last, 0), yes, no);
+    return ir_build_select(b, ir_arg(h->b->last, 0), yes, no);
 }
 
 bool pass_select_arms(ir_builder *at, ir_block *b, unsigned *edge) {

@@ -186,8 +186,8 @@ static void build_wide(rewriter *r, extension *e) {
     e->phi = ir_inst_new(r->f, IR_OP_phi, e->type, 2);
     ir_before(&r->b, c->next);
     r->b.loc = c->next->loc;
-    e->next = ir_build_raw(&r->b, IR_OP_add, e->type, as_unsigned ? IR_NUW : IR_NSW, (ir_imm){0}, 2,
-                           (ir_inst *[]){e->phi, by});
+    e->next = ir_build_raw(&r->b, IR_OP_add, e->type, ir_with_flags(as_unsigned ? IR_NUW : IR_NSW),
+                           IR_ARGS(e->phi, by));
     for (unsigned p = 0; p < 2; p++) ir_set_arg(e->phi, p, h->pred[p] == c->latch ? e->next : init);
     ir_insert(e->phi, h, h->first);
 }

@@ -314,7 +314,7 @@ static ir_inst *load_before(memopt *w, const query *q, ir_inst *load, ir_inst *s
     ir_builder_init(&b, w->f);
     ir_before(&b, store);
     b.loc = load->loc;
-    return ir_build_raw(&b, IR_OP_load, load->type, load->flags, load->imm, 1, &address);
+    return ir_build_raw(&b, IR_OP_load, load->type, ir_attrs_of(load), IR_ARGS(address));
 }
 
 /* The bytes that the stores have not written are those before the oldest of them. */

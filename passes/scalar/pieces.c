@@ -182,5 +182,5 @@ ir_inst *pass_join(ir_builder *b, const pass_pieces *p, ir_type t) {
     if (n == 1) return build_lane(b, p, 0, t);
     if (base) return insert_lanes(b, p, t, base);
     for (unsigned k = 0; k < n; k++) lanes[k] = build_lane(b, p, k * lane_size(m, t), ir_elem(t));
-    return ir_build(b, IR_OP_vec, t, 0, (ir_imm){0}, n, lanes);
+    return ir_build_vec(b, t, lanes);
 }

@@ -44,8 +44,8 @@ static ir_inst *build_round(const stepping *s) {
     ir_builder_init(&b, s->f);
     ir_before(&b, s->latch->last);
     unsigned flags = size == IR_I64 ? IR_NSW | IR_NUW : 0; /* no loop counts so far */
-    ir_inst *next = ir_build_raw(&b, IR_OP_add, size, flags, (ir_imm){0}, 2,
-                                 (ir_inst *[]){round, ir_const(s->f, size, 1)});
+    ir_inst *next = ir_build_raw(&b, IR_OP_add, size, ir_with_flags(flags),
+                                 IR_ARGS(round, ir_const(s->f, size, 1)));
     for (unsigned p = 0; p < 2; p++)
         round = ir_append_arg(round, p == s->back ? next : ir_const(s->f, size, 0));
     return round;

@@ -316,7 +316,7 @@ static ir_inst *whole_vector(ir_builder *b, ir_inst *v) {
         for (unsigned i = 0; i < n; i++)
             if (!lanes[i]) lanes[i] = ir_arg(x, i);
     if (!has_all(lanes, n)) return NULL;
-    return ir_build(b, IR_OP_vec, v->type, 0, (ir_imm){0}, n, lanes);
+    return ir_build_vec(b, v->type, lanes);
 }
 
 /* Lanes picked from at most two vectors of one type. */
@@ -412,7 +412,7 @@ static ir_inst *shuffle_of_vec(ir_builder *b, const ir_inst *v, const picking *p
     for (unsigned i = 0; i < p->lanes; i++)
         lanes[i] =
             p->mask[i] == ANY_LANE ? ir_undef(b->f, ir_elem(v->type)) : ir_arg(x, p->mask[i]);
-    return ir_build(b, IR_OP_vec, v->type, 0, (ir_imm){0}, p->lanes, lanes);
+    return ir_build_vec(b, v->type, lanes);
 }
 
 /* Through shuffles of shuffles, without operands that nothing is taken from, in the order of first

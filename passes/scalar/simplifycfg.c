@@ -194,7 +194,7 @@ static void make_br(simplifier *s, ir_block *b) {
     ir_before(&s->b, term);
     s->b.loc = term->loc;
     ir_inst *c = ir_build2(&s->b, IR_OP_ne, IR_I1, ir_arg(term, 0), ir_arg(term, 1));
-    ir_build_raw(&s->b, IR_OP_br, IR_VOID, 0, (ir_imm){0}, 1, &c);
+    ir_build_raw(&s->b, IR_OP_br, IR_VOID, IR_PLAIN, IR_ARGS(c));
     ir_remove(term);
 }
 

@@ -324,7 +324,7 @@ static ir_inst *from_lanes(splitter *s, ir_inst **lanes, uint32_t n, ir_type t) 
     ir_type whole = all == n ? t : ir_vector(ir_elem(t), 4);
     while (n < all) lanes[n++] = ir_undef(s->f, elem);
     ir_inst *v = lanes[0];
-    if (n > 1) v = ir_build(&s->b, IR_OP_vec, ir_vector(elem, n), 0, (ir_imm){0}, n, lanes);
+    if (n > 1) v = ir_build_vec(&s->b, ir_vector(elem, n), lanes);
     return resize(s, ir_build_reinterpret(&s->b, v, whole), ir_lanes(t));
 }
 

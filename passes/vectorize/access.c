@@ -63,9 +63,10 @@ static ir_inst *reverse(simd *s, ir_inst *x) {
 /* ---------------------------------------------------------------------------------------- loads */
 
 static ir_inst *load_lanes(simd *s, const ir_inst *i, ir_type t, ir_inst *p, const simd_node *n) {
-    if (!n->mask) return ir_build_raw(&s->b, IR_OP_load, t, 0, simd_imm(i, 0), 1, (ir_inst *[]){p});
-    return ir_build_raw(&s->b, IR_OP_masked_load, t, 0, simd_imm(i, 0), 3,
-                        (ir_inst *[]){p, n->mask, ir_const(s->f, t, 0)});
+    if (!n->mask)
+        return ir_build_raw(&s->b, IR_OP_load, t, ir_with_imm(simd_imm(i, 0)), IR_ARGS(p));
+    return ir_build_raw(&s->b, IR_OP_masked_load, t, ir_with_imm(simd_imm(i, 0)),
+                        IR_ARGS(p, n->mask, ir_const(s->f, t, 0)));
 }
 
 static void load_reversed(simd *s, ir_inst *i, const simd_node *n) {
@@ -85,7 +86,8 @@ static void gather(simd *s, ir_inst *i, const simd_node *n) {
         ir_inst *args[] = {simd_step(s, a.base, bytes), a.offset, mask_or_all(s, n),
                            ir_const(s->f, t, 0)};
         simd_set_part(s, i, k,
-                      ir_build_raw(&s->b, IR_OP_gather, t, 0, simd_imm(i, bytes), 4, args));
+                      ir_build_raw(&s->b, IR_OP_gather, t, ir_with_imm(simd_imm(i, bytes)),
+                                   (ir_args){4, args}));
     }
 }
 
@@ -114,10 +116,10 @@ static ir_inst *component(simd *s, const ir_inst *i, unsigned k) {
 
 static void store_lanes(simd *s, const ir_inst *i, ir_inst *v, ir_inst *p, ir_inst *mask) {
     if (mask)
-        ir_build_raw(&s->b, IR_OP_masked_store, IR_VOID, 0, simd_imm(i, 0), 3,
-                     (ir_inst *[]){v, p, mask});
+        ir_build_raw(&s->b, IR_OP_masked_store, IR_VOID, ir_with_imm(simd_imm(i, 0)),
+                     IR_ARGS(v, p, mask));
     else
-        ir_build_raw(&s->b, IR_OP_store, IR_VOID, 0, simd_imm(i, 0), 2, (ir_inst *[]){v, p});
+        ir_build_raw(&s->b, IR_OP_store, IR_VOID, ir_with_imm(simd_imm(i, 0)), IR_ARGS(v, p));
 }
 
 static void store_reversed(simd *s, const ir_inst *i, const simd_node *n) {
@@ -132,7 +134,8 @@ static void scatter(simd *s, const ir_inst *i, const simd_node *n) {
         int64_t bytes = element_bytes(s, i) * k;
         ir_inst *args[] = {component(s, i, k), simd_step(s, a.base, bytes), a.offset,
                            mask_or_all(s, n)};
-        ir_build_raw(&s->b, IR_OP_scatter, IR_VOID, 0, simd_imm(i, bytes), 4, args);
+        ir_build_raw(&s->b, IR_OP_scatter, IR_VOID, ir_with_imm(simd_imm(i, bytes)),
+                     (ir_args){4, args});
     }
 }
 
@@ -147,7 +150,7 @@ static void store_last(simd *s, const ir_inst *i) {
     ir_inst **lane = ir_new_array(s->scratch, ir_inst *, m);
     for (unsigned k = 0; k < m; k++)
         lane[k] = ir_build_extract(&s->b, component(s, i, k), s->lanes - 1);
-    ir_inst *last = m == 1 ? lane[0] : ir_build(&s->b, IR_OP_vec, v->type, 0, (ir_imm){0}, m, lane);
+    ir_inst *last = m == 1 ? lane[0] : ir_build_vec(&s->b, v->type, lane);
     store_lanes(s, i, last, p, NULL);
 }
 

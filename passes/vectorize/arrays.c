@@ -318,7 +318,7 @@ static ir_inst *select_element(const place *at, unsigned k) {
     ir_inst *sum = NULL;
     for (uint64_t n = at->low; n + k < at->array->n; n += at->step) {
         ir_inst *v = load_variable(at, n + k);
-        sum = sum ? ir_build3(&at->s->b, IR_OP_select, v->type, is_at(at, n), v, sum) : v;
+        sum = sum ? ir_build_select(&at->s->b, is_at(at, n), v, sum) : v;
         if (!at->step) break;
     }
     return sum ? sum : ir_undef(at->s->f, ir_vector(element_type(at->array), at->s->lanes));
@@ -329,7 +329,7 @@ static void replace_element(const place *at, unsigned k, ir_inst *v) {
     for (uint64_t n = at->low; n + k < at->array->n; n += at->step) {
         ir_inst *mask = at->step ? simd_and(at->s, at->n->mask, is_at(at, n)) : at->n->mask;
         ir_inst *new = v;
-        if (mask) new = ir_build3(b, IR_OP_select, v->type, mask, v, load_variable(at, n + k));
+        if (mask) new = ir_build_select(b, mask, v, load_variable(at, n + k));
         ir_build_store(b, new, variable_of(at->s, at->array, n + k), ALIGN, 0);
         if (!at->step) break;
     }
@@ -355,10 +355,10 @@ static ir_inst *load_element(const place *at, unsigned k) {
     ir_type t = ir_vector(element_type(at->array), at->s->lanes);
     if (at->array->is_selected) return select_element(at, k);
     ir_inst *args[] = {address_of(at, k), at->offsets, NULL, NULL};
-    if (!at->offsets) return ir_build_raw(&at->s->b, IR_OP_load, t, 0, imm_of(at), 1, args);
+    if (!at->offsets) return ir_build_raw(&at->s->b, IR_OP_load, t, ir_with_imm(imm_of(at)), (ir_args){1, args});
     args[2] = mask_or_all(at);
     args[3] = ir_const(at->s->f, t, 0);
-    return ir_build_raw(&at->s->b, IR_OP_gather, t, 0, imm_of(at), 4, args);
+    return ir_build_raw(&at->s->b, IR_OP_gather, t, ir_with_imm(imm_of(at)), (ir_args){4, args});
 }
 
 static void store_element(const place *at, unsigned k, ir_inst *v) {
@@ -371,7 +371,7 @@ static void store_element(const place *at, unsigned k, ir_inst *v) {
     ir_op op = at->offsets ? IR_OP_scatter : at->n->mask ? IR_OP_masked_store : IR_OP_store;
     if (at->offsets) args[n++] = at->offsets;
     if (at->offsets || at->n->mask) args[n++] = mask_or_all(at);
-    ir_build_raw(&at->s->b, op, IR_VOID, 0, imm_of(at), n, args);
+    ir_build_raw(&at->s->b, op, IR_VOID, ir_with_imm(imm_of(at)), (ir_args){n, args});
 }
 
 static ir_inst *as_type(simd *s, ir_inst *v, ir_type elem) {

@@ -51,7 +51,7 @@ static ir_inst *neutral(const simd *s, ir_op op, ir_type t) {
 static ir_inst *combine(simd *s, const simd_carried *c, ir_inst *x, ir_inst *y) {
     uint32_t flags = c->next->flags & ~(uint32_t)(IR_NSW | IR_NUW);
     if (!ir_is_float(x->type)) flags = 0;
-    return ir_build(&s->b, c->op, x->type, flags, (ir_imm){0}, 2, (ir_inst *[]){x, y});
+    return ir_build(&s->b, c->op, x->type, ir_with_flags(flags), IR_ARGS(x, y));
 }
 
 /* All lanes by the operation: the upper half with the lower one, until one is left. */
@@ -160,7 +160,7 @@ static void choose_part(simd *s, simd_carried *c, unsigned k, ir_inst *some) {
     ir_inst *n = c->next;
     unsigned own = ir_arg(n, 1) == c->phi ? 2 : 1;
     ir_inst *v = simd_part(s, ir_arg(n, own), k, n->block);
-    v = ir_build3(&s->b, IR_OP_select, v->type, some, v, c->copy[k]);
+    v = ir_build_select(&s->b, some, v, c->copy[k]);
     simd_set_part(s, n, k, v);
 }
 
@@ -171,7 +171,7 @@ static void choose(simd *s, simd_carried *c) {
         test = ir_build2(&s->b, IR_OP_xor, test->type, test, ir_const(s->f, test->type, 1));
     ir_inst *any = ir_build1(&s->b, IR_OP_any, IR_I1, test);
     for (unsigned k = 0; k < ir_lanes(n->type); k++) choose_part(s, c, k, any);
-    ir_append_arg(c->mask, ir_build3(&s->b, IR_OP_select, test->type, any, test, c->mask));
+    ir_append_arg(c->mask, ir_build_select(&s->b, any, test, c->mask));
 }
 
 bool simd_widen_carried(simd *s, const ir_inst *i) {
@@ -186,8 +186,8 @@ bool simd_widen_carried(simd *s, const ir_inst *i) {
 
 static void close(simd *s, simd_carried *c) {
     if (c->kind == SIMD_PROGRESSION)
-        ir_append_arg(c->copy[0], ir_build(&s->b, (ir_op)c->next->op, c->phi->type, 0, (ir_imm){0},
-                                           2, (ir_inst *[]){c->copy[0], c->step}));
+        ir_append_arg(c->copy[0], ir_build(&s->b, (ir_op)c->next->op, c->phi->type, IR_PLAIN,
+                                           IR_ARGS(c->copy[0], c->step)));
     else if (c->kind == SIMD_LAST && is_scalar(s, c))
         ir_append_arg(c->copy[0], simd_base(s, c->next));
     else if (c->kind != SIMD_SCAN)
@@ -203,7 +203,7 @@ void simd_close_carried(simd *s) {
 
 static ir_inst *join_parts(simd *s, ir_type t, ir_inst **part) {
     if (!ir_is_vector(t)) return part[0];
-    return ir_build(&s->b, IR_OP_vec, t, 0, (ir_imm){0}, ir_lanes(t), part);
+    return ir_build_vec(&s->b, t, part);
 }
 
 /* The value of the last lane. */
@@ -244,8 +244,8 @@ static ir_inst *chosen_lane(simd *s, const simd_carried *c, unsigned k) {
     ir_inst *mask = c->mask->arg[1].val, *lanes = c->copy[k]->arg[1].val;
     ir_inst *any = ir_build1(&s->b, IR_OP_any, IR_I1, mask);
     ir_inst *args[] = {lanes, highest_lane(s, mask)};
-    ir_inst *v = ir_build(&s->b, IR_OP_extract, ir_elem(lanes->type), 0, (ir_imm){0}, 2, args);
-    return ir_build3(&s->b, IR_OP_select, v->type, any, v, part_of_init(s, c, k));
+    ir_inst *v = ir_build(&s->b, IR_OP_extract, ir_elem(lanes->type), IR_PLAIN, (ir_args){2, args});
+    return ir_build_select(&s->b, any, v, part_of_init(s, c, k));
 }
 
 static ir_inst *result_of(simd *s, const simd_carried *c, unsigned k) {

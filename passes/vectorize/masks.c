@@ -58,15 +58,13 @@ static void add_mask_hole(simd *s, ir_inst *i, unsigned n, const simd_lanes *mas
 /* These have operands that are repaired later, so they must not be simplified before. */
 static ir_inst *merge_masks(simd *s, ir_inst *mask, const simd_lanes *more) {
     ir_inst *lanes = or_all(s, more->lanes);
-    ir_inst *all =
-        ir_build_raw(&s->b, IR_OP_or, mask->type, 0, (ir_imm){0}, 2, (ir_inst *[]){mask, lanes});
+    ir_inst *all = ir_build_raw(&s->b, IR_OP_or, mask->type, IR_PLAIN, IR_ARGS(mask, lanes));
     add_mask_hole(s, all, 1, more);
     return all;
 }
 
 static ir_inst *choose(simd *s, ir_inst *mask, ir_inst *x, ir_inst *y) {
-    ir_inst *i =
-        ir_build_raw(&s->b, IR_OP_select, x->type, 0, (ir_imm){0}, 3, (ir_inst *[]){mask, x, y});
+    ir_inst *i = ir_build_raw(&s->b, IR_OP_select, x->type, IR_PLAIN, IR_ARGS(mask, x, y));
     add_hole(s, i, 1);
     add_hole(s, i, 2);
     return i;

@@ -86,9 +86,9 @@ static ir_inst *load_run(const members *m, const run *r) {
     ir_imm imm;
     ir_inst *p = place_of(m, r, &imm);
     ir_type t = ir_vector(m->element, r->n);
-    if (!r->mask) return ir_build_raw(&m->s->b, IR_OP_load, t, 0, imm, 1, &p);
-    return ir_build_raw(&m->s->b, IR_OP_masked_load, t, 0, imm, 3,
-                        (ir_inst *[]){p, r->mask, ir_const(m->s->f, t, 0)});
+    if (!r->mask) return ir_build_raw(&m->s->b, IR_OP_load, t, ir_with_imm(imm), IR_ARGS(p));
+    return ir_build_raw(&m->s->b, IR_OP_masked_load, t, ir_with_imm(imm),
+                        IR_ARGS(p, r->mask, ir_const(m->s->f, t, 0)));
 }
 
 static void store_run(const members *m, const run *r, ir_inst *v) {
@@ -96,7 +96,7 @@ static void store_run(const members *m, const run *r, ir_inst *v) {
     ir_inst *p = place_of(m, r, &imm);
     ir_inst *args[] = {v, p, r->mask};
     ir_op op = r->mask ? IR_OP_masked_store : IR_OP_store;
-    ir_build_raw(&m->s->b, op, IR_VOID, 0, imm, r->mask ? 3 : 2, args);
+    ir_build_raw(&m->s->b, op, IR_VOID, ir_with_imm(imm), (ir_args){r->mask ? 3 : 2, args});
 }
 
 /* ---------------------------------------------------------------------------------------- loads */

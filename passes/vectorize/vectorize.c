@@ -108,8 +108,8 @@ static void build_end(simd *s, frame *fr) {
     const simd_loop *l = &s->scalar;
     ir_type t = l->counter->type;
     simd_close_carried(s);
-    ir_inst *next = ir_build_raw(&s->b, IR_OP_add, t, IR_NSW | IR_NUW, (ir_imm){0}, 2,
-                                 (ir_inst *[]){fr->counter, number(s, s->lanes)});
+    ir_inst *next = ir_build_raw(&s->b, IR_OP_add, t, ir_with_flags(IR_NSW | IR_NUW),
+                                 IR_ARGS(fr->counter, number(s, s->lanes)));
     ir_build_br(&s->b, ir_build2(&s->b, IR_OP_ult, IR_I1, next, fr->end), s->node[0].head,
                 fr->rest);
     ir_append_arg(fr->counter, next);

@@ -95,15 +95,14 @@ static ir_inst *operand(simd *s, const ir_inst *i, unsigned n, unsigned k) {
 static ir_inst *copy_scalar(simd *s, const ir_inst *i) {
     ir_inst **args = ir_new_array(s->scratch, ir_inst *, i->nargs + 1);
     for (unsigned n = 0; n < i->nargs; n++) args[n] = simd_base(s, ir_arg(i, n));
-    if (ir_has_flag(i, F_PURE))
-        return ir_build(&s->b, (ir_op)i->op, i->type, i->flags, i->imm, i->nargs, args);
-    return ir_build_raw(&s->b, (ir_op)i->op, i->type, i->flags, i->imm, i->nargs, args);
+    if (ir_has_flag(i, F_PURE)) return ir_build_like(&s->b, i, i->type, args);
+    return ir_build_raw(&s->b, (ir_op)i->op, i->type, ir_attrs_of(i), (ir_args){i->nargs, args});
 }
 
 /* A lane that is not active divides by 1. */
 static ir_inst *safe_divisor(simd *s, ir_inst *y, const simd_node *n) {
     if (!n->mask) return y;
-    return ir_build3(&s->b, IR_OP_select, y->type, n->mask, y, ir_const(s->f, y->type, 1));
+    return ir_build_select(&s->b, n->mask, y, ir_const(s->f, y->type, 1));
 }
 
 static ir_inst *widen_lanewise(simd *s, const ir_inst *i, unsigned k, const simd_node *n) {
@@ -113,7 +112,8 @@ static ir_inst *widen_lanewise(simd *s, const ir_inst *i, unsigned k, const simd
     if (ir_has_flag(i, F_TRAPS)) args[1] = safe_divisor(s, args[1], n);
     uint32_t flags = i->flags;
     if (s->value[i->id].carried) flags &= ~(uint32_t)(IR_NSW | IR_NUW); /* of another order */
-    return ir_build(&s->b, (ir_op)i->op, wide_type(s, i->type), flags, i->imm, i->nargs, args);
+    return ir_build(&s->b, (ir_op)i->op, wide_type(s, i->type), (ir_attrs){flags, i->imm},
+                    (ir_args){i->nargs, args});
 }
 
 static ir_inst *widen_dot(simd *s, const ir_inst *i) {
@@ -121,8 +121,8 @@ static ir_inst *widen_dot(simd *s, const ir_inst *i) {
     ir_inst *sum = NULL;
     for (unsigned k = 0; k < ir_lanes(ir_arg(i, 0)->type); k++) {
         ir_inst *x = operand(s, i, 0, k), *y = operand(s, i, 1, k);
-        sum =
-            sum ? ir_build3(&s->b, IR_OP_mad, t, x, y, sum) : ir_build2(&s->b, IR_OP_fmul, t, x, y);
+        sum = sum ? ir_build(&s->b, IR_OP_mad, t, IR_PLAIN, IR_ARGS(x, y, sum))
+                  : ir_build2(&s->b, IR_OP_fmul, t, x, y);
     }
     return sum;
 }

@@ -125,7 +125,7 @@ static void link_phases(pass_phasing *p) {
         ir_build_ret(&b, NULL);
     }
     end_with(&b, p->kernel->first);
-    ir_build_switch(&b, p->number, start[0], n - 1, number + 1, start + 1);
+    ir_build_switch(&b, p->number, start[0], (ir_cases){n - 1, number + 1, start + 1});
 }
 
 /* ------------------------------------------------------------------------------------ the whole */

@@ -48,7 +48,7 @@ static uint32_t phase_of(const keeper *k, const ir_block *b) {
 /* ------------------------------------------------------------------------------------ addresses */
 
 static ir_inst *build_nowrap(addresser *s, ir_op op, ir_inst *x, ir_inst *y) {
-    return ir_build(&s->b, op, x->type, IR_NSW | IR_NUW, (ir_imm){0}, 2, (ir_inst *[]){x, y});
+    return ir_build(&s->b, op, x->type, ir_with_flags(IR_NSW | IR_NUW), IR_ARGS(x, y));
 }
 
 static ir_inst *number(addresser *s, uint64_t n) {
@@ -224,7 +224,7 @@ static ir_inst *read_in(keeper *k, ir_inst *v, uint32_t phase);
 static ir_inst *copy_in(keeper *k, const ir_inst *v, uint32_t phase) {
     ir_inst *args[IR_MAX_LANES];
     for (unsigned n = 0; n < v->nargs; n++) args[n] = read_in(k, ir_arg(v, n), phase);
-    return ir_build(&k->start[phase].b, v->op, v->type, v->flags, v->imm, v->nargs, args);
+    return ir_build_like(&k->start[phase].b, v, v->type, args);
 }
 
 static unsigned align_of(const keeper *k, const ir_inst *v) {

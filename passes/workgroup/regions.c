@@ -95,7 +95,7 @@ static void add_fence(pass_group_builder *g, const ir_inst *barrier) {
     imm.sync.exec = 0;
     ir_builder_init(&b, g->f);
     ir_before(&b, barrier->next);
-    ir_build_raw(&b, IR_OP_fence, IR_VOID, 0, imm, 0, NULL);
+    ir_build_raw(&b, IR_OP_fence, IR_VOID, ir_with_imm(imm), IR_NO_ARGS);
     if (pass_synchronizes(barrier))
         ir_build_barrier(&b, IR_SCOPE_WORKGROUP, IR_SCOPE_WORKGROUP, IR_SEM_SEQ_CST | IR_SEM_LOCAL);
 }
@@ -129,7 +129,8 @@ static ir_inst *build_box(ir_builder *b, ir_inst *info) {
     ir_type bytes = ir_array_type(m, ir_scalar(IR_I8), sizeof(ir_group_info));
     ir_inst *box = ir_build_alloca(b, bytes, sizeof(void *));
     ir_inst *args[] = {box, info, ir_const(b->f, IR_I64, sizeof(ir_group_info))};
-    ir_build_raw(b, IR_OP_copy, IR_VOID, 0, ir_mem_imm(sizeof(void *), 0), 3, args);
+    ir_build_raw(b, IR_OP_copy, IR_VOID, ir_with_imm(ir_mem_imm(sizeof(void *), 0)),
+                 (ir_args){3, args});
     for (unsigned d = 0; d < 3; d++) {
         uint64_t from = offsetof(ir_group_info, group_id) + d * sizeof(uint64_t);
         uint64_t to = offsetof(ir_group_info, group_end) + d * sizeof(uint64_t);

@@ -42,8 +42,8 @@ typedef struct {
 static ir_inst *new_variable(expander *c, ir_type t) {
     pass_group_builder *g = c->g;
     ir_inst *size = ir_const(g->f, IR_I64, ir_sizeof(g->f->module, t));
-    ir_inst *placeholder = ir_build_raw(&g->entry, IR_OP_inttoptr, ir_ptr(IR_PRIVATE), 0,
-                                        (ir_imm){0}, 1, (ir_inst *[]){size});
+    ir_inst *placeholder =
+        ir_build_raw(&g->entry, IR_OP_inttoptr, ir_ptr(IR_PRIVATE), IR_PLAIN, IR_ARGS(size));
     *ir_push(g->scratch, c->variables) = (pass_group_variable){placeholder, t};
     return placeholder;
 }
@@ -51,8 +51,7 @@ static ir_inst *new_variable(expander *c, ir_type t) {
 /* The same address, at an item's turn. */
 static ir_inst *at_turn(expander *c, ir_inst *variable) {
     ir_inst *offset = c->ids->item;
-    return ir_build_raw(&c->b, IR_OP_ptradd, variable->type, 0, (ir_imm){0}, 2,
-                        (ir_inst *[]){variable, offset});
+    return ir_build_raw(&c->b, IR_OP_ptradd, variable->type, IR_PLAIN, IR_ARGS(variable, offset));
 }
 
 void pass_make_variables(pass_group_builder *g, const pass_group_variables *variables) {
@@ -123,7 +122,7 @@ static ir_inst *combine_values(expander *c, const ir_inst *i, ir_inst *x, ir_ins
     if (i->op == IR_OP_group_any) op = IR_OP_or;
     if (i->op == IR_OP_group_all) op = IR_OP_and;
     uint32_t flags = ir_is_float(x->type) ? IR_REASSOC : 0;
-    return ir_build(&c->b, op, x->type, flags, (ir_imm){0}, 2, (ir_inst *[]){x, y});
+    return ir_build(&c->b, op, x->type, ir_with_flags(flags), IR_ARGS(x, y));
 }
 
 static ir_inst *is_item(expander *c, ir_inst *number) {
@@ -131,7 +130,7 @@ static ir_inst *is_item(expander *c, ir_inst *number) {
 }
 
 static ir_inst *choose(expander *c, ir_inst *test, ir_inst *yes, ir_inst *no) {
-    return ir_build3(&c->b, IR_OP_select, yes->type, test, yes, no);
+    return ir_build_select(&c->b, test, yes, no);
 }
 
 /* --------------------------------------------------------------------------- of the whole group */
@@ -223,9 +222,10 @@ static ir_inst *answer_alone(expander *c, const ir_inst *i) {
     case IR_OP_group_elect: return ir_const(f, IR_I1, 1);
     case IR_OP_group_all_equal: return is_own_equal(c, ir_arg(i, 0));
     case IR_OP_group_ballot:
-        return ir_build3(&c->b, IR_OP_insert, i->type, ir_const(f, i->type, 0),
-                         ir_build1(&c->b, IR_OP_zext, IR_I32, ir_arg(i, 0)),
-                         ir_const(f, IR_I32, 0));
+        return ir_build(&c->b, IR_OP_insert, i->type, IR_PLAIN,
+                        IR_ARGS(ir_const(f, i->type, 0),
+                                ir_build1(&c->b, IR_OP_zext, IR_I32, ir_arg(i, 0)),
+                                ir_const(f, IR_I32, 0)));
     case IR_OP_group_inverse_ballot: return one_bit(c, ir_arg(i, 0), ir_const(f, IR_I32, 0));
     case IR_OP_group_ballot_bit: return one_bit(c, ir_arg(i, 0), ir_arg(i, 1));
     case IR_OP_group_ballot_count: return count_ballot(c, i);
@@ -254,8 +254,8 @@ static unsigned alignment_of_size(const ir_inst *size) {
 }
 
 static void copy_bytes(expander *c, ir_inst *to, ir_inst *from, ir_inst *bytes, unsigned align) {
-    ir_build_raw(&c->b, IR_OP_copy, IR_VOID, 0, ir_mem_imm(align, 0), 3,
-                 (ir_inst *[]){to, from, bytes});
+    ir_build_raw(&c->b, IR_OP_copy, IR_VOID, ir_with_imm(ir_mem_imm(align, 0)),
+                 IR_ARGS(to, from, bytes));
 }
 
 /* for (k = 0; k < n; k++) copy(to + k * to_step, from + k * from_step, size); ends in a new block,

@@ -189,8 +189,8 @@ static unsigned align_of(const keeper *k, const ir_inst *v) {
 
 static ir_inst *element(keeper *k, ir_builder *b, const ir_inst *v) {
     ir_inst *size = ir_const(k->g->f, IR_I64, stride_of(k, v));
-    ir_inst *offset = ir_build(b, IR_OP_mul, IR_I64, IR_NSW | IR_NUW, (ir_imm){0}, 2,
-                               (ir_inst *[]){k->ids->item, size});
+    ir_inst *offset =
+        ir_build(b, IR_OP_mul, IR_I64, ir_with_flags(IR_NSW | IR_NUW), IR_ARGS(k->ids->item, size));
     return ir_build_ptradd(b, k->of.slot[v->id], offset, true);
 }
 
@@ -231,7 +231,7 @@ static ir_inst *read_at(keeper *k, ir_builder *b, ir_inst *v, uint32_t region);
 static ir_inst *copy_at(keeper *k, ir_builder *b, const ir_inst *v, uint32_t region) {
     ir_inst *args[IR_MAX_LANES];
     for (unsigned n = 0; n < v->nargs; n++) args[n] = read_at(k, b, ir_arg(v, n), region);
-    return ir_build(b, v->op, v->type, v->flags, v->imm, v->nargs, args);
+    return ir_build_like(b, v, v->type, args);
 }
 
 static ir_inst *read_once(keeper *k, const ir_inst *v, uint32_t region) {

@@ -90,7 +90,7 @@ static void leave_by_choice(looper *l, const pass_region *r, ir_block *latch) {
     if (op == IR_OP_br)
         ir_build_br(&l->b, chosen, to[0], to[1]);
     else
-        ir_build_switch(&l->b, chosen, to[0], n - 1, values + 1, to + 1);
+        ir_build_switch(&l->b, chosen, to[0], (ir_cases){n - 1, values + 1, to + 1});
 }
 
 /* The target of an edge that leaves a region. */
@@ -149,7 +149,7 @@ static void end_after(looper *l, const pass_region *r, ir_inst *slot) {
         values[k] = k;
     }
     ir_inst *target = ir_build_load(&l->b, IR_I32, slot, 4, 0);
-    ir_build_switch(&l->b, target, to[0], targets->n - 1, values + 1, to + 1);
+    ir_build_switch(&l->b, target, to[0], (ir_cases){targets->n - 1, values + 1, to + 1});
 }
 
 static void link_exits(looper *l, const pass_region *r, ir_block *latch) {

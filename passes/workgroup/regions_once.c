@@ -48,7 +48,7 @@ ir_inst *pass_hoist(pass_hoister *h, ir_inst *v) {
     ir_inst *args[3];
     if (is_before(h, v)) return v;
     for (unsigned n = 0; n < v->nargs; n++) args[n] = pass_hoist(h, ir_arg(v, n));
-    return ir_build(&h->b, v->op, v->type, v->flags, v->imm, v->nargs, args);
+    return ir_build_like(&h->b, v, v->type, args);
 }
 
 /* --------------------------------------------------------------------------------------- stores */
@@ -77,7 +77,7 @@ static void hoist_stores(pass_hoister *h, const ir_block *b) {
         if (i->op != IR_OP_store || !is_kept_once(h, ir_arg(i, 1)) || !is_only_use(h, i)) continue;
         if (!pass_may_hoist(h, ir_arg(i, 0))) continue;
         ir_inst *args[] = {pass_hoist(h, ir_arg(i, 0)), ir_arg(i, 1)};
-        ir_build_raw(&h->b, IR_OP_store, IR_VOID, i->flags, i->imm, 2, args);
+        ir_build_raw(&h->b, IR_OP_store, IR_VOID, (ir_attrs){i->flags, i->imm}, (ir_args){2, args});
         ir_remove(i);
     }
 }

@@ -11,7 +11,7 @@
 ir_inst *pass_number(const pass_group_builder *g, uint64_t n) { return ir_const(g->f, IR_I64, n); }
 
 ir_inst *pass_build_plain(ir_builder *b, ir_op op, ir_inst *x, ir_inst *y) {
-    return ir_build(b, op, IR_I64, IR_NSW | IR_NUW, (ir_imm){0}, 2, (ir_inst *[]){x, y});
+    return ir_build(b, op, IR_I64, ir_with_flags(IR_NSW | IR_NUW), IR_ARGS(x, y));
 }
 
 static ir_inst *address_of(ir_builder *b, ir_inst *base, uint64_t offset) {
@@ -150,8 +150,8 @@ static void initialize(pass_group_builder *g, const ir_global *v, ir_inst *place
     ir_inst *bytes = pass_number(g, ir_sizeof(g->f->module, v->type));
     bool zero = is_zero(g->f->module, v);
     ir_inst *from = zero ? ir_const(g->f, IR_I8, 0) : make_initial(g, v);
-    ir_build_raw(&g->group, zero ? IR_OP_fill : IR_OP_copy, IR_VOID, 0, ir_mem_imm(align, 0), 3,
-                 (ir_inst *[]){place, from, bytes});
+    ir_build_raw(&g->group, zero ? IR_OP_fill : IR_OP_copy, IR_VOID,
+                 ir_with_imm(ir_mem_imm(align, 0)), IR_ARGS(place, from, bytes));
 }
 
 static ir_inst *place_of(pass_group_builder *g, ir_map *places, const ir_global *v) {

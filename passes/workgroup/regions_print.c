@@ -59,7 +59,7 @@ static void replace_print(pass_group_builder *g, ir_inst *i) {
     ir_inst *arguments = store_arguments(g, &b, i, &bytes);
     ir_inst *args[] = {print, user, make_format(g, i->imm.string), arguments,
                        ir_const(g->f, IR_I64, bytes)};
-    ir_inst *call = ir_build_raw(&b, IR_OP_host_call, IR_I32, 0, (ir_imm){0}, 5, args);
+    ir_inst *call = ir_build_raw(&b, IR_OP_host_call, IR_I32, IR_PLAIN, (ir_args){5, args});
     ir_build_jmp(&b, after);
     ir_inst *result =
         ir_append_arg(ir_build_phi(after, IR_I32), ir_const(g->f, IR_I32, UINT32_MAX));

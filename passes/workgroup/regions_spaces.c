@@ -34,16 +34,16 @@ static ir_inst *answer_space(pass_group_builder *g, ir_builder *b, const ir_inst
     ir_inst *local = is_local(g, b, at), *private = is_private(g, b, at);
     ir_type t = query->type;
     if (query->op == IR_OP_ptr_space) {
-        ir_inst *other = ir_build3(b, IR_OP_select, t, private, ir_const(g->f, t, 0),
-                                   ir_const(g->f, t, IR_SEM_GLOBAL));
-        return ir_build3(b, IR_OP_select, t, local, ir_const(g->f, t, IR_SEM_LOCAL), other);
+        ir_inst *other =
+            ir_build_select(b, private, ir_const(g->f, t, 0), ir_const(g->f, t, IR_SEM_GLOBAL));
+        return ir_build_select(b, local, ir_const(g->f, t, IR_SEM_LOCAL), other);
     }
     ir_inst *same = ir_build1(b, IR_OP_ptrcast, t, p), *null = ir_const(g->f, t, 0);
     ir_inst *elsewhere = ir_build2(b, IR_OP_or, IR_I1, local, private);
     switch (ir_space_of(t)) {
-    case IR_LOCAL: return ir_build3(b, IR_OP_select, t, local, same, null);
-    case IR_PRIVATE: return ir_build3(b, IR_OP_select, t, private, same, null);
-    default: return ir_build3(b, IR_OP_select, t, elsewhere, null, same);
+    case IR_LOCAL: return ir_build_select(b, local, same, null);
+    case IR_PRIVATE: return ir_build_select(b, private, same, null);
+    default: return ir_build_select(b, elsewhere, null, same);
     }
 }
 

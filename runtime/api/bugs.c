@@ -28,7 +28,7 @@ static void find_folder(void) {
     if (asked && strlen(asked) < sizeof folder) strcpy(folder, asked);
 }
 
-/* ----------------------------------------------------------------------------------- the content */
+/* ---------------------------------------------------------------------------------- the content */
 
 /* A line of a comment: the code after it has to be readable. */
 static void put_line(ir_text *out, const char *text) {
@@ -52,7 +52,7 @@ static void put_report(ir_text *out, const ir_fault *fault, const char *what) {
     put_line(out, ir_sprintf(out->arena, "the code before %s:", fault->stage));
 }
 
-/* -------------------------------------------------------------------------------------- the file */
+/* ------------------------------------------------------------------------------------- the file */
 
 static bool write_all(int file, const ir_text *text) {
     for (size_t n = 0; n < text->n;) {

@@ -98,8 +98,8 @@ static ir_inst *keep(gen *g, ir_inst *v) {
 
 static ir_inst *build(gen *g, ir_op op, ir_type t, ir_imm imm, unsigned n, ir_inst **args) {
     /* Some are folded and numbered while building, some are left for the passes. */
-    return byte(g) & 1 ? ir_build(&g->b, op, t, 0, imm, n, args)
-                       : ir_build_raw(&g->b, op, t, 0, imm, n, args);
+    return byte(g) & 1 ? ir_build(&g->b, op, t, ir_with_imm(imm), (ir_args){n, args})
+                       : ir_build_raw(&g->b, op, t, ir_with_imm(imm), (ir_args){n, args});
 }
 
 /* ----------------------------------------------------------------------------------- operations */
@@ -127,7 +127,7 @@ static ir_inst *known_nan(gen *g, ir_inst *x) {
     if (!ir_is_float(x->type)) return x;
     ir_inst *nan = ir_const(g->f, x->type, ir_fp_nan(ir_kind_of(ir_elem(x->type))));
     ir_inst *is_nan = ir_build2(&g->b, IR_OP_funo, ir_with_elem(x->type, IR_I1), x, x);
-    return ir_build3(&g->b, IR_OP_select, x->type, is_nan, nan, x);
+    return ir_build_select(&g->b, is_nan, nan, x);
 }
 
 /* Nor is it defined which of two zeros some operations give. */
@@ -211,7 +211,8 @@ static void vector_operation(gen *g) {
     if (what == 0) {
         keep(g, ir_build2(&g->b, IR_OP_extract, ir_elem(t), v, lane));
     } else if (what == 1) {
-        keep(g, ir_build3(&g->b, IR_OP_insert, t, v, operand(g, ir_elem(t)), lane));
+        keep(g,
+             ir_build(&g->b, IR_OP_insert, t, IR_PLAIN, IR_ARGS(v, operand(g, ir_elem(t)), lane)));
     } else if (what == 2) {
         uint8_t mask[IR_MAX_LANES];
         for (unsigned i = 0; i < lanes; i++) mask[i] = (uint8_t)below(g, 2 * lanes);
@@ -252,11 +253,11 @@ static void change_atomically(gen *g, ir_type t, ir_inst *place) {
     static const ir_op ops[] = {IR_OP_atomic_add, IR_OP_atomic_xchg, IR_OP_atomic_xor,
                                 IR_OP_atomic_smax};
     ir_type generic = ir_ptr(IR_GENERIC);
-    ir_inst *p = ir_build_raw(&g->b, IR_OP_ptrcast, generic, 0, (ir_imm){0}, 1, &place);
+    ir_inst *p = ir_build_raw(&g->b, IR_OP_ptrcast, generic, IR_PLAIN, IR_ARGS(place));
     ir_imm order = {.sync = {.scope = IR_SCOPE_DEVICE}};
     ir_op op = ops[below(g, 4)];
     ir_inst *args[] = {p, operand(g, t)};
-    ir_inst *old = ir_build_raw(&g->b, op, t, 0, order, 2, args);
+    ir_inst *old = ir_build_raw(&g->b, op, t, ir_with_imm(order), (ir_args){2, args});
     if (byte(g) & 1) keep(g, old);
 }
 
@@ -293,7 +294,7 @@ static void make_variables(gen *g) {
         ir_inst *args[] = {g->variable[v], ir_const(g->f, IR_I8, byte(g)),
                            ir_const(g->f, IR_I64, size)};
         ir_imm imm = {.mem = {.align = 4}};
-        ir_build_raw(&g->b, IR_OP_fill, IR_VOID, 0, imm, 3, args);
+        ir_build_raw(&g->b, IR_OP_fill, IR_VOID, ir_with_imm(imm), (ir_args){3, args});
     }
 }
 
@@ -330,7 +331,7 @@ static void switch_over(gen *g, unsigned depth) {
     ir_block *cases[3], *other = ir_block_new(g->f, NULL), *next = ir_block_new(g->f, NULL);
     uint64_t values[3] = {0, 1, byte(g) + 2u};
     for (int i = 0; i < 3; i++) cases[i] = ir_block_new(g->f, NULL);
-    ir_build_switch(&g->b, operand(g, IR_I32), other, 3, values, cases);
+    ir_build_switch(&g->b, operand(g, IR_I32), other, (ir_cases){3, values, cases});
     ir_inst *args[4] = {arm(g, other, next, t, depth)};
     for (int i = 0; i < 3; i++) args[i + 1] = arm(g, cases[i], next, t, depth);
     ir_inst *phi = ir_build_phi(next, t);

@@ -153,7 +153,7 @@ Test(dom, values) {
     ir_inst *in_b[3];
     for (unsigned k = 0; k < 3; k++) {
         ir_before(&g.b, b->last);
-        in_b[k] = ir_build_raw(&g.b, IR_OP_add, IR_I32, 0, (ir_imm){0}, 2, g.f->param_val);
+        in_b[k] = ir_build_raw(&g.b, IR_OP_add, IR_I32, IR_PLAIN, (ir_args){2, g.f->param_val});
     }
     const ir_dom *d = ir_dominators(g.f);
     for (unsigned i = 0; i < 3; i++)
@@ -499,10 +499,8 @@ static void make_chain(graph *g, uint32_t n, bool exits, bool back) {
         ir_block *next = i + 1 < n ? chain[i + 1] : exit;
         ir_block *other = back && i ? chain[i] : exits ? exit : next;
         ir_at_end(&g->b, chain[i]);
-        v = ir_build_raw(&g->b, IR_OP_add, IR_I32, 0, (ir_imm){0}, 2,
-                         (ir_inst *[]){v, g->f->param_val[1]});
-        ir_inst *c = ir_build_raw(&g->b, IR_OP_ne, IR_I1, 0, (ir_imm){0}, 2,
-                                  (ir_inst *[]){v, g->f->param_val[0]});
+        v = ir_build_raw(&g->b, IR_OP_add, IR_I32, IR_PLAIN, IR_ARGS(v, g->f->param_val[1]));
+        ir_inst *c = ir_build_raw(&g->b, IR_OP_ne, IR_I1, IR_PLAIN, IR_ARGS(v, g->f->param_val[0]));
         ir_build_br(&g->b, c, next, other);
     }
     graph_end(g, exit, 0, NULL);

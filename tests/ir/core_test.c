@@ -323,8 +323,9 @@ Test(core, builder_folds_and_numbers) {
 
 Test(core, numbered_value_keeps_common_promises) {
     ir_inst *args[] = {f->param_val[0], f->param_val[1]};
-    ir_inst *sum = ir_build(&b, IR_OP_add, IR_I32, IR_NSW | IR_NUW, (ir_imm){0}, 2, args);
-    ir_build(&b, IR_OP_add, IR_I32, IR_NUW, (ir_imm){0}, 2, args);
+    ir_inst *sum =
+        ir_build(&b, IR_OP_add, IR_I32, ir_with_flags(IR_NSW | IR_NUW), (ir_args){2, args});
+    ir_build(&b, IR_OP_add, IR_I32, ir_with_flags(IR_NUW), (ir_args){2, args});
     cr_assert_eq(sum->flags, IR_NUW);
 }
 

@@ -333,7 +333,7 @@ static void set_types(void) {
 
 /* What an instruction folds to. */
 static ir_inst *fold(world *w, ir_op op, ir_type t, ir_imm imm, unsigned n, ir_inst *const *args) {
-    return ir_fold(w->f, ir_build_raw(&w->b, op, t, 0, imm, n, args));
+    return ir_fold(w->f, ir_build_raw(&w->b, op, t, ir_with_imm(imm), (ir_args){n, args}));
 }
 
 #define FOLD(op, t, ...)                                                                           \
@@ -398,8 +398,8 @@ Test(fold, pointers_of_32_bits) {
     ir_builder_init(&b, f);
     ir_at_end(&b, ir_block_new(f, "entry"));
     ir_type p = ir_ptr(IR_GLOBAL), i64 = ir_scalar(IR_I64);
-    ir_inst *i = ir_build_raw(&b, IR_OP_inttoptr, p, 0, (ir_imm){0}, 1,
-                              (ir_inst *[]){ir_const(f, i64, 0x123456789)});
+    ir_inst *i =
+        ir_build_raw(&b, IR_OP_inttoptr, p, IR_PLAIN, IR_ARGS(ir_const(f, i64, 0x123456789)));
     cr_expect_eq(ir_fold(f, i), ir_const(f, p, 0x23456789));
     ir_module_free(m);
 }
@@ -462,7 +462,7 @@ Test(eval, vector_functions_need_libm, .init = set_types) {
     ir_func *f = begin(&w);
     ir_type v2f32 = ir_vector(ir_scalar(IR_F32), 2);
     ir_inst *v = ir_const_lanes(f, v2f32, (uint64_t[]){f32(3), f32(4)});
-    ir_inst *i = ir_build_raw(&w.b, IR_OP_length, ir_scalar(IR_F32), 0, (ir_imm){0}, 1, &v);
+    ir_inst *i = ir_build_raw(&w.b, IR_OP_length, ir_scalar(IR_F32), IR_PLAIN, IR_ARGS(v));
     uint64_t lanes[2] = {f32(3), f32(4)}, *args[1] = {lanes}, out[1];
     cr_expect(!ir_eval(w.m, i, args, out, false));
     cr_expect(ir_eval(w.m, i, args, out, true));

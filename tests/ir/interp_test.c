@@ -73,7 +73,7 @@ static ir_func *function_of(ir_module *m, ir_op op, ir_type res, ir_type arg) {
     ir_builder b;
     ir_builder_init(&b, f);
     ir_at_end(&b, ir_block_new(f, "entry"));
-    ir_inst *r = ir_build_raw(&b, op, res, 0, (ir_imm){0}, n, f->param_val);
+    ir_inst *r = ir_build_raw(&b, op, res, IR_PLAIN, (ir_args){n, f->param_val});
     ir_build_ret(&b, r);
     return f;
 }
@@ -112,7 +112,9 @@ Test(interp, every_lanewise_op_agrees_with_eval) {
     for (unsigned op = 0; op < IR_OP_COUNT; op++) {
         ir_rule rule = ir_ops[op].rule;
         bool floats = rule == R_FLT || rule == R_CMPF || rule == R_TESTF;
-        if (!ir_has_eval((ir_op)op) || !(floats || rule == R_INT || rule == R_BITS || rule == R_CMPI)) continue;
+        if (!ir_has_eval((ir_op)op) ||
+            !(floats || rule == R_INT || rule == R_BITS || rule == R_CMPI))
+            continue;
         ir_kind first = floats ? IR_F16 : IR_I8, last = floats ? IR_F64 : IR_I64;
         for (ir_kind k = first; k <= last; k++)
             for (unsigned lanes = 1; lanes <= 3; lanes += 2) {

@@ -273,7 +273,7 @@ static void expect_vector(ir_op op, unsigned n, const double *a, const double *b
                           const double *want) {
     uint64_t x[4], y[4], out[4];
     for (unsigned i = 0; i < n; i++) x[i] = f32(a[i]), y[i] = b ? f32(b[i]) : 0;
-    ir_math_vector(op, IR_F32, n, x, y, out);
+    ir_math_vector(op, ir_vector(IR_F32, n), x, y, out);
     for (unsigned i = 0; i < results; i++)
         cr_expect_eq(out[i], f32(want[i]), "%s lane %u: %g, want %g", ir_ops[op].name, i,
                      ir_fp_to_double(IR_F32, out[i]), want[i]);
@@ -303,9 +303,9 @@ Test(math, vectors) {
 
 Test(math, length_of_doubles_does_not_overflow) {
     uint64_t x[2] = {ir_fp_from_double(IR_F64, 3e300), ir_fp_from_double(IR_F64, 4e300)}, out;
-    ir_math_vector(IR_OP_length, IR_F64, 2, x, NULL, &out);
+    ir_math_vector(IR_OP_length, ir_vector(IR_F64, 2), x, NULL, &out);
     cr_expect_eq(out, ir_fp_from_double(IR_F64, 5e300));
     x[0] = ir_fp_from_double(IR_F64, 3e-310), x[1] = ir_fp_from_double(IR_F64, 4e-310);
-    ir_math_vector(IR_OP_length, IR_F64, 2, x, NULL, &out);
+    ir_math_vector(IR_OP_length, ir_vector(IR_F64, 2), x, NULL, &out);
     cr_expect_eq(out, ir_fp_from_double(IR_F64, 5e-310));
 }

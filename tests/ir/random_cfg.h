@@ -51,11 +51,11 @@ static inline void graph_end(graph *g, ir_block *b, unsigned n, ir_block *const 
     if (n == 0) ir_build_ret(&g->b, NULL);
     if (n == 1) ir_build_jmp(&g->b, succ[0]);
     if (n == 2) {
-        ir_inst *c = ir_build_raw(&g->b, IR_OP_ne, IR_I1, 0, (ir_imm){0}, 2,
-                                  (ir_inst *[]){on, g->f->param_val[1]});
+        ir_inst *c =
+            ir_build_raw(&g->b, IR_OP_ne, IR_I1, IR_PLAIN, IR_ARGS(on, g->f->param_val[1]));
         ir_build_br(&g->b, c, succ[0], succ[1]);
     }
-    if (n > 2) ir_build_switch(&g->b, on, succ[0], n - 1, cases, succ + 1);
+    if (n > 2) ir_build_switch(&g->b, on, succ[0], (ir_cases){n - 1, cases, succ + 1});
 }
 
 static inline void graph_arbitrary(graph *g, rng *r) {
@@ -147,9 +147,9 @@ static inline void graph_add_values(graph *g, rng *r) {
     for (uint32_t k = 0; k < o->n; k++) {
         ir_before(&g->b, o->rpo[k]->last);
         for (uint32_t n = rng_below(r, 4); n-- > 0;)
-            ir_build_raw(&g->b, IR_OP_add, IR_I32, 0, (ir_imm){0}, 2,
-                         (ir_inst *[]){graph_pick_value(g, r, o->rpo[k]),
-                                       graph_pick_value(g, r, o->rpo[k])});
+            ir_build_raw(
+                &g->b, IR_OP_add, IR_I32, IR_PLAIN,
+                IR_ARGS(graph_pick_value(g, r, o->rpo[k]), graph_pick_value(g, r, o->rpo[k])));
     }
     for (uint32_t k = 0; k < g->n; k++) {
         ir_block *b = g->block[k];

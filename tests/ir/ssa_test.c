@@ -175,10 +175,9 @@ Test(ssa, undef_becomes_zero_in_arithmetic) {
     ir_block *b = graph_add(&g);
     ir_at_end(&g.b, b);
     ir_inst *p = g.f->param_val[1];
-    ir_inst *x = ir_build_raw(&g.b, IR_OP_add, IR_I32, 0, (ir_imm){0}, 2, (ir_inst *[]){p, p});
-    ir_inst *y = ir_build_raw(&g.b, IR_OP_sub, IR_I32, 0, (ir_imm){0}, 2, (ir_inst *[]){p, x});
-    ir_inst *v =
-        ir_build_raw(&g.b, IR_OP_vec, ir_vector(IR_I32, 2), 0, (ir_imm){0}, 2, (ir_inst *[]){x, y});
+    ir_inst *x = ir_build_raw(&g.b, IR_OP_add, IR_I32, IR_PLAIN, IR_ARGS(p, p));
+    ir_inst *y = ir_build_raw(&g.b, IR_OP_sub, IR_I32, IR_PLAIN, IR_ARGS(p, x));
+    ir_inst *v = ir_build_raw(&g.b, IR_OP_vec, ir_vector(IR_I32, 2), IR_PLAIN, IR_ARGS(x, y));
     ir_build_ret(&g.b, NULL);
     ir_replace_uses(x, ir_undef(g.f, x->type));
     cr_assert(ir_is_const(ir_arg(y, 1)) && ir_arg(y, 1)->imm.bits == 0);

@@ -139,8 +139,7 @@ static void build_names(void *arg) {
     ir_at_end(&b, blocks[0]);
     ir_inst *v = f->param_val[1];
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
-        v = ir_build_raw(&b, IR_OP_add, IR_I32, 0, (ir_imm){0}, 2,
-                         (ir_inst *[]){v, f->param_val[0]});
+        v = ir_build_raw(&b, IR_OP_add, IR_I32, IR_PLAIN, IR_ARGS(v, f->param_val[0]));
         if (names[i]) ir_set_name(f, v, names[i]);
     }
     ir_build_jmp(&b, blocks[1]);

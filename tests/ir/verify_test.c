@@ -138,7 +138,7 @@ Test(verify, terminator_inside) {
     ir_builder b;
     ir_builder_init(&b, f);
     ir_before(&b, add);
-    ir_build_raw(&b, IR_OP_ret, IR_VOID, 0, (ir_imm){0}, 1, (ir_inst *[]){f->param_val[1]});
+    ir_build_raw(&b, IR_OP_ret, IR_VOID, IR_PLAIN, IR_ARGS(f->param_val[1]));
     expect("@f, block entry, 'ret %x': a terminator inside a block");
 }
 
@@ -259,7 +259,7 @@ static ir_inst *insert(ir_op op, ir_type t, ir_imm imm, unsigned n, ir_inst *con
     ir_builder b;
     ir_builder_init(&b, f);
     ir_before(&b, phi->next);
-    return ir_build_raw(&b, op, t, 0, imm, n, args);
+    return ir_build_raw(&b, op, t, ir_with_imm(imm), (ir_args){n, args});
 }
 
 Test(verify, rounding_mode) {
@@ -319,7 +319,7 @@ Test(verify, case_that_is_no_constant) {
     ir_at_end(&b, right);
     right->succ = NULL;
     ir_set_succs(right, 2, succ);
-    ir_build_raw(&b, IR_OP_switch, IR_VOID, 0, (ir_imm){0}, 2, args);
+    ir_build_raw(&b, IR_OP_switch, IR_VOID, IR_PLAIN, (ir_args){2, args});
     for (int i = 0; i < 2; i++) phi = ir_append_arg(phi, add->next);
     expect("case 1 is no constant");
 }

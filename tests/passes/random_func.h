@@ -84,7 +84,7 @@ static inline void random_offer(random_maker *r, ir_inst *i) {
 
 static inline ir_inst *random_build(random_maker *r, ir_op op, ir_type t, ir_imm imm, unsigned n,
                                     ir_inst *const *args) {
-    return ir_build_raw(&r->b, op, t, 0, imm, n, args);
+    return ir_build_raw(&r->b, op, t, ir_with_imm(imm), (ir_args){n, args});
 }
 
 /* --------------------------------------------------------------------------------- instructions */
@@ -399,7 +399,7 @@ static inline void random_branch(random_maker *r, unsigned b, const random_exit 
     ir_inst *on = r->end[b][random_type_index(r, IR_I8)];
     if (e->n == 1) ir_build_jmp(&r->b, to[0]);
     if (e->n == 2) ir_build_br(&r->b, cond, to[0], to[1]);
-    if (e->n == 3) ir_build_switch(&r->b, on, to[0], 2, (uint64_t[]){0, 2}, to + 1);
+    if (e->n == 3) ir_build_switch(&r->b, on, to[0], (ir_cases){2, (uint64_t[]){0, 2}, to + 1});
 }
 
 static inline void random_terminate(random_maker *r, unsigned b, const random_exit *e) {

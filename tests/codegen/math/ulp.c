@@ -59,7 +59,7 @@ static ir_func *make_function(ir_module *m, ir_op op, ir_kind k, bool rich) {
     ir_builder b;
     ir_builder_init(&b, f);
     ir_at_end(&b, ir_block_new(f, "entry"));
-    ir_build_ret(&b, ir_build_raw(&b, op, v, 0, (ir_imm){0}, nargs, f->param_val));
+    ir_build_ret(&b, ir_build_raw(&b, op, v, IR_PLAIN, (ir_args){nargs, f->param_val}));
     return lower(m, rich) ? f : NULL;
 }
 

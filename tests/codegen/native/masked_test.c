@@ -182,7 +182,7 @@ static ir_func *build(const subject *s, ir_module *m) {
     if (is_apart(s)) args[n++] = f->param_val[OFFSETS];
     args[n++] = mask;
     if (is_load(s)) args[n++] = value;
-    ir_inst *r = ir_build_raw(&b, s->op, f->ret, 0, ir_mem_imm(1, 0), n, args);
+    ir_inst *r = ir_build_raw(&b, s->op, f->ret, ir_with_imm(ir_mem_imm(1, 0)), (ir_args){n, args});
     ir_build_ret(&b, is_load(s) ? r : NULL);
     cr_assert(ir_verify_module(m));
     return f;

@@ -28,13 +28,13 @@ static ir_inst *build_one_nan(ir_builder *b, ir_inst *x) {
                                    [IR_F64] = UINT64_C(0x7ff8) << 48};
     ir_inst *other = ir_const(b->f, x->type, nan[ir_kind_of(x->type)]);
     ir_type truth = ir_with_elem(x->type, IR_I1);
-    ir_inst *c = ir_build_raw(b, IR_OP_fune, truth, 0, (ir_imm){0}, 2, (ir_inst *[]){x, x});
-    return ir_build_raw(b, IR_OP_select, x->type, 0, (ir_imm){0}, 3, (ir_inst *[]){c, other, x});
+    ir_inst *c = ir_build_raw(b, IR_OP_fune, truth, IR_PLAIN, IR_ARGS(x, x));
+    return ir_build_raw(b, IR_OP_select, x->type, IR_PLAIN, IR_ARGS(c, other, x));
 }
 
 static ir_inst *build_one_zero(ir_builder *b, ir_inst *x) {
     ir_inst *zero = ir_const(b->f, x->type, 0);
-    return ir_build_raw(b, IR_OP_fadd, x->type, 0, (ir_imm){0}, 2, (ir_inst *[]){x, zero});
+    return ir_build_raw(b, IR_OP_fadd, x->type, IR_PLAIN, IR_ARGS(x, zero));
 }
 
 static void define(ir_builder *b, ir_inst *i) {

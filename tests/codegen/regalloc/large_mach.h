@@ -34,14 +34,14 @@ static inline ir_inst *large_operand(large_maker *k) {
 
 static inline void large_inst(large_maker *k) {
     static const shape_row rows[] = {SHAPE_ADD, SHAPE_SUB, SHAPE_ADD,  SHAPE_SUB,
-                                        SHAPE_SHL, SHAPE_OUT, SHAPE_MULH, SHAPE_SET};
+                                     SHAPE_SHL, SHAPE_OUT, SHAPE_MULH, SHAPE_SET};
     shape_row row = k->made.n < 4 ? SHAPE_SET : rows[large_below(k, 8)];
     if (large_below(k, 400) == 0) row = SHAPE_BUSY;
     ir_inst *args[CG_MAX_ARGS];
     if (k->made.n == 0) row = SHAPE_SET;
     for (unsigned n = 0; n < shape_operands(row); n++) args[n] = large_operand(k);
-    ir_inst *i = ir_build_raw(&k->b, IR_OP_mach, shape_result(row), 0, shape_imm(row, 0),
-                              shape_operands(row), args);
+    ir_inst *i = ir_build_raw(&k->b, IR_OP_mach, shape_result(row), ir_with_imm(shape_imm(row, 0)),
+                              (ir_args){shape_operands(row), args});
     if (i->type != IR_VOID) *ir_push(&k->f->module->arena, &k->made) = i;
 }
 

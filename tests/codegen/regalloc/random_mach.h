@@ -44,9 +44,7 @@ static inline ir_type mach_type(unsigned class) {
     return types[class];
 }
 
-static inline unsigned mach_class(ir_type t) {
-    return shapes_target.class_of(&shapes_target, t);
-}
+static inline unsigned mach_class(ir_type t) { return shapes_target.class_of(&shapes_target, t); }
 
 static inline ir_inst *mach_offer(mach_maker *k, ir_inst *i) {
     if (i->type != IR_VOID) *ir_push(&k->f->module->arena, &k->here[mach_class(i->type)]) = i;
@@ -62,8 +60,9 @@ static inline ir_inst *mach_leaf(mach_maker *k, ir_type t) {
 
 static inline ir_inst *mach_build(mach_maker *k, shape_row row, ir_inst *const *args) {
     int32_t number = row == SHAPE_SET ? (int32_t)mach_below(k->src, 256) : 0;
-    return mach_offer(k, ir_build_raw(&k->b, IR_OP_mach, shape_result(row), 0,
-                                      shape_imm(row, number), shape_operands(row), args));
+    return mach_offer(k, ir_build_raw(&k->b, IR_OP_mach, shape_result(row),
+                                      ir_with_imm(shape_imm(row, number)),
+                                      (ir_args){shape_operands(row), args}));
 }
 
 /* Often something recent, sometimes something old. */
@@ -84,10 +83,10 @@ static inline ir_inst *mach_random(mach_maker *k) {
     uint32_t what = mach_below(k->src, SHAPE_BR + 8);
     if (what >= SHAPE_BR + 6) {
         ir_inst *v = mach_operand(k, mach_type(mach_below(k->src, SHAPE_CLASSES)));
-        return mach_offer(k, ir_build_raw(&k->b, IR_OP_move, v->type, 0, (ir_imm){0}, 1, &v));
+        return mach_offer(k, ir_build_raw(&k->b, IR_OP_move, v->type, IR_PLAIN, IR_ARGS(v)));
     }
     static const shape_row plain[] = {SHAPE_SET, SHAPE_ADD, SHAPE_SUB,
-                                         SHAPE_OUT, SHAPE_ADD, SHAPE_VADD};
+                                      SHAPE_OUT, SHAPE_ADD, SHAPE_VADD};
     shape_row row = what < SHAPE_BR ? (shape_row)what : plain[what - SHAPE_BR];
     bool rare = row == SHAPE_CALL || row == SHAPE_BUSY;
     if (rare && mach_below(k->src, 3)) row = SHAPE_SUB;
@@ -100,9 +99,9 @@ static inline void mach_arrivals(mach_maker *k) {
     for (unsigned r = 0; r < 6; r++) {
         ir_imm imm = {.bits = r};
         if (mach_below(k->src, 2))
-            mach_offer(k, ir_build_raw(&k->b, IR_OP_reg_in, IR_I32, 0, imm, 0, NULL));
+            mach_offer(k, ir_build_raw(&k->b, IR_OP_reg_in, IR_I32, ir_with_imm(imm), IR_NO_ARGS));
         if (r < 4 && mach_below(k->src, 3) == 0)
-            mach_offer(k, ir_build_raw(&k->b, IR_OP_reg_in, IR_F32, 0, imm, 0, NULL));
+            mach_offer(k, ir_build_raw(&k->b, IR_OP_reg_in, IR_F32, ir_with_imm(imm), IR_NO_ARGS));
     }
 }
 
@@ -158,7 +157,7 @@ static inline void mach_phis(mach_maker *k, ir_block *b) {
     for (unsigned n = b->npred ? mach_below(k->src, MACH_PHIS) : 0; n > 0; n--) {
         ir_type t = mach_type(mach_below(k->src, SHAPE_CLASSES));
         for (uint32_t p = 0; p < b->npred; p++) args[p] = ir_const(k->f, t, 0);
-        mach_offer(k, ir_build_raw(&k->b, IR_OP_phi, t, 0, (ir_imm){0}, b->npred, args));
+        mach_offer(k, ir_build_raw(&k->b, IR_OP_phi, t, IR_PLAIN, (ir_args){b->npred, args}));
     }
 }
 

@@ -115,7 +115,8 @@ static ir_func *make_function(ir_module *m, const subject *s) {
     ir_builder b;
     ir_builder_init(&b, f);
     ir_at_end(&b, ir_block_new(f, "entry"));
-    ir_build_ret(&b, ir_build_raw(&b, s->op, s->result, 0, s->imm, nargs, f->param_val));
+    ir_build_ret(&b, ir_build_raw(&b, s->op, s->result, ir_with_imm(s->imm),
+                                  (ir_args){nargs, f->param_val}));
     return f;
 }
 
@@ -327,11 +328,11 @@ static bool is_close(const subject *s, const uint64_t *x, const uint64_t *y, uin
 
 static void compare_vectors(bench *t, const subject *s, ir_func *f, unsigned calls,
                             const ir_value *args, const ir_value *got) {
-    unsigned nargs = ir_ops[s->op].nargs, n = ir_lanes(s->arg[0]);
+    unsigned nargs = ir_ops[s->op].nargs;
     for (unsigned c = 0; c < calls; c++, t->checked++) {
         const uint64_t *x = args[c * nargs].bits, *y = args[c * nargs + nargs - 1].bits;
         uint64_t want[IR_MAX_LANES];
-        ir_math_vector(s->op, ir_kind_of(s->result), n, x, nargs > 1 ? y : NULL, want);
+        ir_math_vector(s->op, s->arg[0], x, nargs > 1 ? y : NULL, want);
         for (unsigned lane = 0; lane < ir_lanes(s->result); lane++)
             cr_assert(is_close(s, x, y, want[lane], got[c].bits[lane]),
                       "%s, lane %u: %#llx, want %#llx\n%s", ir_ops[s->op].name, lane,

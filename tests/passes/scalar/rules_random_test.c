@@ -60,7 +60,8 @@ static void keep(maker *k, unsigned t, ir_inst *v) {
 static ir_inst *make(maker *k, ir_op op, ir_type t, unsigned n, ir_inst *const *args) {
     ir_imm imm = {0};
     if (ir_ops[op].rule == R_FTOI) imm.round.mode = IR_RTZ;
-    return (k->simple ? ir_build : ir_build_raw)(&k->b, op, t, 0, imm, n, args);
+    return (k->simple ? ir_build : ir_build_raw)(&k->b, op, t, ir_with_imm(imm),
+                                                 (ir_args){n, args});
 }
 
 enum { BOOL, BYTE, WORD, FLOAT, PAIR }; /* numbers of types */

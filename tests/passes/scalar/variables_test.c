@@ -97,7 +97,7 @@ static void build_store(subject *s) {
         v = ir_build1(&s->b, IR_OP_trunc, part, v);
     }
     if (size == 6) v = ir_build_splat(&s->b, v, 3);
-    if (size == 16) v = ir_build(&s->b, IR_OP_vec, ir_vector(IR_I64, 2), 0, (ir_imm){0}, 2, lanes);
+    if (size == 16) v = ir_build_vec(&s->b, ir_vector(IR_I64, 2), lanes);
     if (v->type != t) v = ir_build1(&s->b, IR_OP_bitcast, t, v);
     ir_build_store(&s->b, v, address(s, s->var[below(s, VARS)], at), 1, 0);
 }
@@ -107,7 +107,7 @@ static void build_copy(subject *s) {
     uint32_t x = below(s, VARS), y = (x + 1 + below(s, VARS - 1)) % VARS;
     if (below(s, 3)) size = to = from = 8;
     ir_inst *args[] = {address(s, s->var[x], to), address(s, s->var[y], from), number(s, size)};
-    ir_build_raw(&s->b, IR_OP_copy, IR_VOID, 0, (ir_imm){0}, 3, args);
+    ir_build_raw(&s->b, IR_OP_copy, IR_VOID, IR_PLAIN, (ir_args){3, args});
 }
 
 static void build_fill(subject *s) {
@@ -115,7 +115,7 @@ static void build_fill(subject *s) {
     ir_inst *byte = below(s, 2) ? ir_const(s->f, IR_I8, below(s, 256))
                                 : ir_build1(&s->b, IR_OP_trunc, IR_I8, s->f->param_val[0]);
     ir_inst *args[] = {address(s, s->var[below(s, VARS)], at), byte, number(s, size)};
-    ir_build_raw(&s->b, IR_OP_fill, IR_VOID, 0, (ir_imm){0}, 3, args);
+    ir_build_raw(&s->b, IR_OP_fill, IR_VOID, IR_PLAIN, (ir_args){3, args});
 }
 
 static void build_traffic(subject *s) {
@@ -159,7 +159,7 @@ static void build_switch(subject *s, unsigned depth) {
     for (unsigned k = 0; k < 4; k++) target[k] = below(s, 3) ? ir_block_new(s->f, NULL) : join;
     ir_inst *on = ir_build_load(&s->b, IR_I64, s->sum, 8, 0);
     on = ir_build2(&s->b, IR_OP_and, IR_I64, on, number(s, 3));
-    ir_build_switch(&s->b, on, target[0], 3, (const uint64_t[]){0, 1, 2}, target + 1);
+    ir_build_switch(&s->b, on, target[0], (ir_cases){3, (const uint64_t[]){0, 1, 2}, target + 1});
     for (unsigned k = 0; k < 4; k++) {
         if (target[k] == join) continue;
         ir_at_end(&s->b, target[k]);
@@ -209,7 +209,7 @@ static void make(void *user) {
     s->sum = ir_build_alloca(&s->b, IR_I64, 8);
     for (unsigned k = 0; k < VARS; k++) {
         ir_inst *args[] = {s->var[k], ir_const(s->f, IR_I8, k + 1), number(s, BYTES)};
-        ir_build_raw(&s->b, IR_OP_fill, IR_VOID, 0, (ir_imm){0}, 3, args);
+        ir_build_raw(&s->b, IR_OP_fill, IR_VOID, IR_PLAIN, (ir_args){3, args});
     }
     ir_build_store(&s->b, s->f->param_val[0], s->sum, 8, 0);
     build_body(s, DEPTH);

@@ -89,8 +89,8 @@ static inline void rg_types(rg *q) {
         rg_set(q, q->vector, ir_build_insert(&q->b, rg_get(q, q->vector), x, rg_pick(q, 3)));
         break;
     default:
-        rg_put(q, ir_build3(&q->b, IR_OP_select, IR_I32, rg_get(q, q->bit), x,
-                            rg_to(q, IR_OP_sext, IR_I32, rg_get(q, q->byte))));
+        rg_put(q, ir_build_select(&q->b, rg_get(q, q->bit), x,
+                                  rg_to(q, IR_OP_sext, IR_I32, rg_get(q, q->byte))));
     }
 }
 
@@ -128,11 +128,13 @@ static inline void rg_collect(rg *q) {
     imm.group.op = (uint8_t)rg_pick(q, 3); /* reduce, inclusive, exclusive */
     ir_inst *args[] = {rg_some(q), rg_int(q, 0)};
     if (rg_pick(q, 5)) {
-        rg_put(q, ir_build_raw(&q->b, ops[rg_pick(q, 4)], IR_I32, 0, imm, 1, args));
+        rg_put(q, ir_build_raw(&q->b, ops[rg_pick(q, 4)], IR_I32, ir_with_imm(imm),
+                               (ir_args){1, args}));
         return;
     }
     imm.group.op = 0;
-    rg_put(q, ir_build_raw(&q->b, IR_OP_group_broadcast, IR_I32, 0, imm, 2, args));
+    rg_put(q, ir_build_raw(&q->b, IR_OP_group_broadcast, IR_I32, ir_with_imm(imm),
+                           (ir_args){2, args}));
 }
 
 static inline void rg_statements(rg *q, unsigned n, unsigned depth, bool alike);
@@ -221,7 +223,8 @@ static inline void rg_leave(rg *q) {
     const uint64_t cases[] = {1, 3};
     ir_block *to[] = {rg_any_part(q), rg_any_part(q)};
     if (rg_pick(q, 5) == 0)
-        ir_build_switch(&q->b, rg_op(q, IR_OP_and, by, rg_int(q, 3)), rg_any_part(q), 2, cases, to);
+        ir_build_switch(&q->b, rg_op(q, IR_OP_and, by, rg_int(q, 3)), rg_any_part(q),
+                        (ir_cases){2, cases, to});
     else
         ir_build_br(&q->b, rg_to(q, IR_OP_trunc, IR_I1, by), to[0], to[1]);
 }
