@@ -7,8 +7,7 @@
  * SSA repair: reloads are new values, so what was one value has several definitions.  ir/ssa.c
  * finds the one that reaches each use, and inserts phis.
  *
- * Stores: what is reloaded, or is an operand of a phi in memory, is stored once, after its
- * definition.
+ * Stores: what is reloaded, or is an operand of a phi in memory, is stored once (stores.c).
  */
 #include "codegen/regalloc/spill.h"
 
@@ -18,6 +17,7 @@ typedef struct {
     const spill_classes *classes;
     const uint32_t *slot; /* by root */
     spill_plan *plan;
+    spill_stores stores;
 } reload_writer;
 
 /* ---------------------------------------------------------------------------------------- edges */
@@ -74,20 +74,8 @@ typedef struct {
     const reload_writer *w;
     ir_inst *v; /* the value that is being repaired */
     ir_ssa ssa;
-    uint32_t *first, *next; /* by value id: its first reload + 1; by reload: the next one + 1 */
-    bool placed;            /* phis of v have their places */
+    bool placed; /* phis of v have their places */
 } repair;
-
-static void list_reloads(repair *r) {
-    const spill_plan *plan = r->w->plan;
-    r->first = ir_new_array(&r->w->s->scratch, uint32_t, r->w->classes->nvalues);
-    r->next = ir_new_array(&r->w->s->scratch, uint32_t, plan->reloads.n);
-    for (uint32_t k = plan->reloads.n; k > 0; k--) {
-        uint32_t *first = &r->first[plan->reloads.data[k - 1].v->id];
-        r->next[k - 1] = *first;
-        *first = k;
-    }
-}
 
 /* The block of the use, or the predecessor if the user is a phi; NULL: the use stays as it is. */
 static ir_block *find_use_block(const repair *r, const ir_use *u) {
@@ -139,7 +127,7 @@ static void repair_value(repair *r, ir_inst *v) {
     r->placed = false;
     ir_ssa_begin(&r->ssa, r->w->s->f, &r->w->s->scratch, v->type);
     if (!r->w->plan->in_memory[v->id]) ir_ssa_def(&r->ssa, v->block, v);
-    for (uint32_t k = r->first[v->id]; k; k = r->next[k - 1]) {
+    for (uint32_t k = r->w->stores.first[v->id]; k; k = r->w->stores.next[k - 1]) {
         ir_inst *i = r->w->plan->reloads.data[k - 1].inst;
         ir_ssa_def(&r->ssa, i->block, i);
     }
@@ -149,10 +137,9 @@ static void repair_value(repair *r, ir_inst *v) {
 
 static void repair_values(const reload_writer *w) {
     repair r = {.w = w};
-    list_reloads(&r);
     for (uint32_t k = 0; k < w->plan->reloads.n; k++) {
         ir_inst *v = w->plan->reloads.data[k].v;
-        if (r.first[v->id] == k + 1) repair_value(&r, v);
+        if (w->stores.first[v->id] == k + 1) repair_value(&r, v);
     }
 }
 
@@ -179,7 +166,8 @@ static void finish_value(const reload_writer *w, ir_inst *v) {
     if (w->plan->in_memory[v->id])
         ra_remove_phi(v);
     else if (w->plan->stored[v->id])
-        ra_spill(w->s, v, w->slot[spill_root(w->classes, v)], ra_after_definition(v));
+        ra_spill(w->s, v, w->slot[spill_root(w->classes, v)],
+                 spill_find_store(&w->stores, w->classes, v));
     else if (!v->uses && ra_may_repeat(w->s->t, v))
         ir_remove(v);
 }
@@ -214,14 +202,17 @@ static void finish_reload(const reload_writer *w, const spill_reload *r) {
     if (w->s->t->fold_reload && is_before_user(r->inst)) fold(w->s->t, r->inst);
 }
 
-void spill_write_code(ra_state *s, const ir_order *order, const spill_classes *c,
+void spill_write_code(ra_state *s, const ra_graph *g, const spill_classes *c,
                       const spill_intervals *intervals, spill_plan *plan) {
+    const ir_order *order = g->order;
     for (uint32_t k = 0; k < order->n; k++)
         for (uint32_t n = 0; n < order->rpo[k]->npred; n++)
             reload_on_edge(s, plan, order->rpo[k], n);
     for (uint32_t k = 0; k < order->n; k++)
         foreach_phi (phi, order->rpo[k]) plan->stored[phi->id] |= plan->in_memory[phi->id];
-    reload_writer w = {s, order, c, spill_find_slots(s, c, intervals, plan->stored), plan};
+    reload_writer w = {s,    order,
+                       c,    spill_find_slots(s, c, intervals, plan->stored),
+                       plan, spill_find_stores(s, g, c, plan)};
     store_operands_of_phis(&w);
     repair_values(&w);
     foreach_in (const spill_isolated, x, c->isolated) unite_isolated(&w, x);

@@ -8,8 +8,8 @@
  * many values that are live through the loop as its pressure permits.  Where edges do not agree,
  * reloads are inserted (reload.c).
  *
- * A value that leaves W costs nothing there: what is reloaded somewhere has been stored once, after
- * its definition.  A phi that is not in W at the start of its block is in memory from there on: its
+ * A value that leaves W costs nothing there: what is reloaded somewhere has been stored before
+ * (stores.c).  A phi that is not in W at the start of its block is in memory from there on: its
  * operands are in the same slot (congruence.c).  Values that may be repeated are computed again
  * instead of reloaded.
  *
@@ -407,5 +407,5 @@ void ra_spill_values(ra_state *s, bool exceeds) {
     ir_enter_part(cx, "spill");
     const spill_input in = {.g = &g, .pressure = &pressure, .uses = &uses};
     spill_plan plan = plan_spills(s, &in, &counter, &distance);
-    spill_write_code(s, g.order, &classes, &intervals, &plan);
+    spill_write_code(s, &g, &classes, &intervals, &plan);
 }

@@ -4,6 +4,7 @@
  *   distance.c     how far away next uses are
  *   congruence.c   values that a phi joins, which share a slot
  *   slots.c        a slot for every congruence class
+ *   stores.c       where values are stored
  *   reload.c       the reloads, phis and stores that follow from the plan
  */
 #ifndef SPVFUSE_CODEGEN_SPILL_H
@@ -118,10 +119,24 @@ static inline bool spill_contains(const ra_values *list, const ir_inst *v) {
     return false;
 }
 
+/* What tells where values are stored (stores.c): a list of the reloads of each value, which is used
+ * by others, too. */
+typedef struct {
+    const ra_graph *graph;
+    const ir_dom *dom;
+    const spill_plan *plan;
+    uint32_t *first, *next; /* by value id: its first reload + 1; by reload: the next one + 1 */
+    bool *with_phi;         /* by root: a phi in memory has the slot, too */
+} spill_stores;
+spill_stores spill_find_stores(ra_state *s, const ra_graph *g, const spill_classes *c,
+                               const spill_plan *plan);
+/* Where v is to be stored. */
+ra_point spill_find_store(const spill_stores *x, const spill_classes *c, const ir_inst *v);
+
 /* Has v in a register again: repeats its instruction, or reloads it.  (reload.c) */
 ir_inst *spill_insert_reload(ra_state *s, spill_plan *plan, ir_inst *v, ra_point at);
 /* Makes the function do what the plan says.  (reload.c) */
-void spill_write_code(ra_state *s, const ir_order *order, const spill_classes *c,
+void spill_write_code(ra_state *s, const ra_graph *g, const spill_classes *c,
                       const spill_intervals *intervals, spill_plan *plan);
 
 #endif
