@@ -84,6 +84,8 @@ const text_word text_loop_hints[] = {
     {"unroll", IR_LOOP_UNROLL},
     {"no_unroll", IR_LOOP_NO_UNROLL},
     {"items", IR_LOOP_ITEMS},
+    {"part", IR_LOOP_PART},
+    {"ends", IR_LOOP_ENDS},
     {NULL, 0},
 };
 const text_word text_scopes[] = {

@@ -19,6 +19,7 @@
  *   carried.c      what goes from one item to the next
  *   combine.c      its form in the vector loop and after it
  *   arrays.c       memory that each item has for itself
+ *   parts.c        loops that leave items to others
  *   repair.c       uses that lost the dominance of their definition
  *   price.c        whether the vector loop is the faster one
  *   remarks.c      what has become of a loop, in words
@@ -123,6 +124,19 @@ bool simd_refuse(simd *s, const ir_inst *at, const char *why);
 
 /* True: there were switches in loops over items. (switches.c) */
 bool simd_lower_switches(ir_func *f, ir_arena *scratch);
+
+/* Finds the counter of the loop and what follows it.  False: refused. (vectorize.c) */
+bool simd_find_loop(simd *s);
+/* Does the loop leave items to what follows it? (parts.c) */
+static inline bool simd_is_part(const simd *s) {
+    return s->scalar.loop->header->loop_hint & IR_LOOP_PART;
+}
+/* After a new edge to the exit of a part: the items from `end` on are left. */
+void simd_exit_part(simd *s, ir_inst *end);
+/* Leaves all items of a part that has no vector loop. */
+void simd_leave_part(simd *s);
+/* The vector loop, which ends at `end`, takes the place of the part; end == start: it does not. */
+void simd_replace_part(simd *s, ir_block *setup, ir_inst *start, ir_inst *end);
 
 /* Makes the nodes and the new graph.  False: refused. */
 bool simd_find_graph(simd *s);

@@ -37,7 +37,7 @@ static bool find_counter(simd *s) {
     return simd_refuse(s, NULL, "it has no counter of items");
 }
 
-static bool find_loop(simd *s) {
+bool simd_find_loop(simd *s) {
     if (!find_counter(s)) return false;
     const ir_loops *loops = s->uniformity->loops;
     for (uint32_t k = 0; k < s->scalar.loop->nblocks; k++) {
@@ -114,6 +114,11 @@ static void build_end(simd *s, frame *fr) {
                 fr->rest);
     ir_append_arg(fr->counter, next);
     ir_at_end(&s->b, fr->rest);
+    if (simd_is_part(s)) {
+        ir_build_jmp(&s->b, l->exit);
+        simd_exit_part(s, fr->end);
+        return;
+    }
     simd_find_results(s);
     uint32_t latch = ir_pred_index(l->exit, l->latch);
     ir_build_br(&s->b, ir_build2(&s->b, IR_OP_ult, IR_I1, fr->end, l->end), l->loop->header,
@@ -123,21 +128,21 @@ static void build_end(simd *s, frame *fr) {
     simd_leave_loops(s, fr->rest);
 }
 
-static void build(simd *s) {
-    frame fr;
+static void build(simd *s, frame *fr) {
     s->nvalues = s->f->next_id;
     foreach_block (b, s->f) b->mark = SIMD_NONE;
     ir_builder_init(&s->b, s->f);
-    build_setup(s, &fr);
-    build_nodes(s, &fr);
-    build_end(s, &fr);
+    build_setup(s, fr);
+    build_nodes(s, fr);
+    build_end(s, fr);
     simd_repair(s);
 }
 
 /* The vector loop is never entered, so it will be removed. */
-static void discard(simd *s) {
+static void discard(simd *s, frame *fr) {
     simd_refuse(s, NULL, "it would not be faster");
     ir_set_arg(s->preheader->pred[0]->last, 0, ir_const(s->f, IR_I1, 0));
+    fr->end = fr->start;
 }
 
 /* ------------------------------------------------------------------------------------- the pass */
@@ -147,21 +152,29 @@ static bool vectorize_loop(ir_func *f, const ir_loop *loop, const pass_uniformit
     simd s = {.f = f, .cx = cx, .scratch = cx->scratch, .uniformity = u, .scalar.loop = loop};
     s.nblocks = f->next_block;
     s.value = ir_new_array(cx->scratch, simd_value, f->next_id);
-    bool ok = find_loop(&s) && simd_find_graph(&s);
+    bool ok = simd_find_loop(&s) && simd_find_graph(&s);
     if (ok) simd_find_progressions(&s);
     if (ok) simd_find_shapes(&s);
     if (ok) simd_find_arrays(&s);
     ok = ok && simd_is_legal(&s) && simd_find_width(&s) && simd_place_arrays(&s);
+    frame fr;
     if (ok) {
         simd_find_groups(&s);
-        build(&s);
+        build(&s, &fr);
         if (cx->lanes || simd_pays(&s))
             ir_count(f->module->cx, vectorize_loops, 1);
         else
-            discard(&s);
+            discard(&s, &fr);
+        if (simd_is_part(&s)) simd_replace_part(&s, s.preheader->pred[0], fr.start, fr.end);
+    } else if (s.scalar.counter && simd_is_part(&s)) {
+        simd_leave_part(&s);
     }
     simd_remark(&s);
     return ok;
+}
+
+static bool is_candidate(const ir_block *b) {
+    return b->loop_hint & IR_LOOP_ITEMS && !(b->loop_hint & IR_LOOP_ENDS);
 }
 
 /* Does:  copies loops with the hint `items` into loops that run W items in an iteration, as lanes
@@ -183,12 +196,14 @@ bool pass_vectorize(ir_func *f, pass_ctx *cx) {
         const ir_loop *loop = NULL;
         const ir_loops *loops = ir_loop_tree(f);
         foreach_block (b, f)
-            if (b->id < nblocks && !done[b->id] && b->loop_hint & IR_LOOP_ITEMS &&
-                loops->of[b->id] && loops->of[b->id]->header == b)
+            if (b->id < nblocks && !done[b->id] && is_candidate(b) && loops->of[b->id] &&
+                loops->of[b->id]->header == b)
                 loop = loops->of[b->id];
         if (!loop) return changed;
-        done[loop->header->id] = true;
+        const ir_block *header = loop->header;
+        done[header->id] = true;
         pass_find_uniform_items(f, cx->scratch, &u);
         changed |= vectorize_loop(f, loop, &u, cx);
+        if (header->loop_hint & IR_LOOP_PART) changed |= ir_remove_unreachable(f);
     }
 }
