@@ -3,7 +3,7 @@
  *   does        replaces the functions that libm decides, frem, remainder and remquo_q, and fma of
  *               f64 where the target has none, by code that cx->library has for f32 and f64.  The
  *               code is first expanded for the target.  Code of one block is copied with its types
- *               made as wide as the operation; other code is copied once per lane
+ *               made as wide as the operation; other code is copied once per lane, or into a loop
  *   needs       expand: functions of 16 bits have become those of f32 by then
  *   leaves      no operation for which the library has a function; jumps for simplifycfg; equal
  *               values for gvn

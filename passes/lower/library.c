@@ -6,9 +6,12 @@
  * is loaded, which happens once per pass.  No library function leads back to itself.
  *
  * Straight code is copied with its types made as wide as the operation.  Other code is called, and
- * the calls are replaced by bodies when all are known: for vectors once per lane.
+ * the calls are replaced by bodies when all are known.  Vectors of few lanes have a call for each
+ * lane, so that latencies overlap; for others there is one, in a loop over the lanes of variables.
  */
 #include "passes/lower/library.h"
+
+enum { FEW_LANES = 4 };
 
 /* ----------------------------------------------------------------------------- which operations */
 
@@ -120,6 +123,73 @@ static ir_inst *call_lanes(ir_builder *b, const ir_inst *at, ir_func *code) {
     return n == 1 ? lanes[0] : ir_build_vec(b, at->type, lanes);
 }
 
+/* A variable with the lanes of v, or with room for such lanes. */
+static ir_inst *build_lanes(ir_builder *b, ir_inst *v, ir_type t) {
+    unsigned bytes = ir_lanes(t) * ir_bits(b->f->module, t) / 8;
+    ir_inst *p = ir_build_alloca(b, ir_array_type(b->f->module, IR_I8, bytes), 64);
+    if (v) ir_build_store(b, v, p, ir_bits(b->f->module, t) / 8, 0);
+    return p;
+}
+
+static ir_inst *lane_address(ir_builder *b, ir_inst *p, ir_inst *k, ir_type t) {
+    ir_inst *size = ir_const(b->f, k->type, ir_bits(b->f->module, t) / 8);
+    return ir_build_ptradd(b, p, ir_build2(b, IR_OP_mul, k->type, k, size), false);
+}
+
+static ir_inst *load_lane(ir_builder *b, ir_inst *p, ir_inst *k, ir_type t) {
+    unsigned bytes = ir_bits(b->f->module, t) / 8;
+    return ir_build_load(b, ir_elem(t), lane_address(b, p, k, t), bytes, 0);
+}
+
+/* The function whose lanes are those of `at`, which is a function of one lane. */
+static ir_func *build_loop(library *l, const ir_inst *at, ir_func *code) {
+    ir_module *m = code->module;
+    ir_type types[3], size = ir_size_type(m);
+    ir_inst *variable[3], *args[3];
+    for (unsigned n = 0; n < at->nargs; n++) types[n] = ir_arg(at, n)->type;
+    ir_func *f = ir_func_new(m, "lanes", at->type, at->nargs, types);
+    ir_block *entry = ir_block_new(f, NULL), *loop = ir_block_new(f, NULL);
+    ir_block *done = ir_block_new(f, NULL);
+    unsigned bytes = ir_bits(m, at->type) / 8;
+    ir_builder b;
+    ir_builder_init(&b, f);
+    ir_at_end(&b, entry);
+    for (unsigned n = 0; n < at->nargs; n++)
+        variable[n] = build_lanes(&b, f->param_val[n], types[n]);
+    ir_inst *out = build_lanes(&b, NULL, at->type);
+    ir_build_jmp(&b, loop);
+    ir_at_end(&b, loop);
+    ir_inst *k = ir_append_arg(ir_build_phi(loop, size), ir_const(f, size, 0));
+    for (unsigned n = 0; n < at->nargs; n++) args[n] = load_lane(&b, variable[n], k, types[n]);
+    ir_inst *r = ir_build_call(&b, code, at->nargs, args);
+    ir_build_store(&b, r, lane_address(&b, out, k, at->type), bytes, 0);
+    ir_inst *next = ir_build2(&b, IR_OP_add, size, k, ir_const(f, size, 1));
+    ir_inst *end = ir_const(f, size, ir_lanes(at->type));
+    ir_build_br(&b, ir_build2(&b, IR_OP_ult, IR_I1, next, end), loop, done);
+    ir_append_arg(k, next);
+    ir_at_end(&b, done);
+    ir_build_ret(&b, ir_build_load(&b, at->type, out, bytes, 0));
+    library_splice(l, f);
+    *ir_push(l->cx->scratch, &l->functions) = f;
+    return f;
+}
+
+/* Made once for each function and type. */
+static ir_func *loop_of(library *l, const ir_inst *at, ir_func *code) {
+    uint64_t key = UINT64_C(1) << 63 | (uint64_t)at->op << 32 | ir_arg(at, 0)->type;
+    ir_func *f = ir_map_get(&l->loaded, key);
+    if (!f) f = build_loop(l, at, code);
+    ir_map_set(l->cx->scratch, &l->loaded, key, f);
+    return f;
+}
+
+static ir_inst *call(library *l, ir_builder *b, const ir_inst *at, ir_func *code) {
+    ir_inst *args[3];
+    if (ir_lanes(at->type) <= FEW_LANES) return call_lanes(b, at, code);
+    for (unsigned n = 0; n < at->nargs; n++) args[n] = ir_arg(at, n);
+    return ir_build_call(b, loop_of(l, at, code), at->nargs, args);
+}
+
 static bool is_loaded(const library *l, const ir_func *f) {
     for (uint32_t k = 0; k < l->functions.n; k++)
         if (l->functions.data[k] == f) return true;
@@ -144,7 +214,7 @@ bool library_replace(library *l, ir_builder *b, ir_inst *i) {
     if (!code || (l->branches && is_straight(code))) return false;
     ir_before(b, i);
     b->loc = i->loc;
-    ir_replace_uses(i, is_straight(code) ? copy_straight(l, b, i, code) : call_lanes(b, i, code));
+    ir_replace_uses(i, is_straight(code) ? copy_straight(l, b, i, code) : call(l, b, i, code));
     ir_remove(i);
     ir_count(code->module->cx, builtins_calls, 1);
     return true;
