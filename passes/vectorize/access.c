@@ -78,16 +78,57 @@ static void load_reversed(simd *s, ir_inst *i, const simd_node *n) {
     simd_set_part(s, i, 0, reverse(s, load_lanes(s, i, t, first, &flipped)));
 }
 
+/* How many of n components a gather or scatter takes as one integer. */
+static unsigned count_together(unsigned n, int64_t bytes) {
+    unsigned together = 1;
+    while (2 * together <= n && 2 * together * bytes <= 8) together *= 2;
+    return together;
+}
+
+/* Integers of several components, for lanes. */
+static ir_type together_type(const simd *s, int64_t bytes, unsigned n) {
+    return ir_vector(ir_scalar((ir_kind)(IR_I8 + __builtin_ctzll((uint64_t)bytes * n))), s->lanes);
+}
+
+/* Lanes [first, first + n) of x. */
+static ir_inst *cut(simd *s, ir_inst *x, unsigned first, unsigned n) {
+    uint8_t mask[IR_MAX_LANES];
+    for (unsigned k = 0; k < n; k++) mask[k] = (uint8_t)(first + k);
+    return n == ir_lanes(x->type) ? x : build_shuffle(s, x, x, n, mask);
+}
+
+/* Sets n components of i from integers that hold them. */
+static void set_together(simd *s, const ir_inst *i, unsigned first, unsigned n, ir_inst *all) {
+    ir_type elem = ir_elem(i->type);
+    unsigned lanes = s->lanes * n <= IR_MAX_LANES ? s->lanes : IR_MAX_LANES / n;
+    ir_inst *part[IR_MAX_LANES / 2][8], *block[IR_MAX_LANES / 2];
+    for (unsigned k = 0; k < s->lanes; k += lanes) {
+        ir_inst *some = cut(s, all, k, lanes);
+        some = ir_build1(&s->b, IR_OP_bitcast, ir_vector(elem, lanes * n), some);
+        simd_split(&s->b, n, some, part[k / lanes]);
+    }
+    for (unsigned c = 0; c < n; c++) {
+        for (unsigned k = 0; k < s->lanes / lanes; k++) block[k] = part[k][c];
+        simd_set_part(s, i, first + c, simd_concatenate(&s->b, s->lanes / lanes, block));
+    }
+}
+
 static void gather(simd *s, ir_inst *i, const simd_node *n) {
     lane_addresses a = addresses_of(s, simd_address(i));
-    ir_type t = ir_vector(ir_elem(i->type), s->lanes);
-    for (unsigned k = 0; k < ir_lanes(i->type); k++) {
-        int64_t bytes = element_bytes(s, i) * k;
-        ir_inst *args[] = {simd_step(s, a.base, bytes), a.offset, mask_or_all(s, n),
+    int64_t bytes = element_bytes(s, i);
+    unsigned parts = ir_lanes(i->type), together;
+    for (unsigned k = 0; k < parts; k += together) {
+        together = count_together(parts - k, bytes);
+        ir_type t = together == 1 ? ir_vector(ir_elem(i->type), s->lanes)
+                                  : together_type(s, bytes, together);
+        ir_inst *args[] = {simd_step(s, a.base, bytes * k), a.offset, mask_or_all(s, n),
                            ir_const(s->f, t, 0)};
-        simd_set_part(s, i, k,
-                      ir_build_raw(&s->b, IR_OP_gather, t, ir_with_imm(simd_imm(i, bytes)),
-                                   (ir_args){4, args}));
+        ir_inst *all = ir_build_raw(&s->b, IR_OP_gather, t, ir_with_imm(simd_imm(i, bytes * k)),
+                                    (ir_args){4, args});
+        if (together == 1)
+            simd_set_part(s, i, k, all);
+        else
+            set_together(s, i, k, together, all);
     }
 }
 
@@ -128,13 +169,29 @@ static void store_reversed(simd *s, const ir_inst *i, const simd_node *n) {
     store_lanes(s, i, reverse(s, component(s, i, 0)), first, n->mask ? reverse(s, n->mask) : NULL);
 }
 
+/* n components as integers that hold them. */
+static ir_inst *put_together(simd *s, const ir_inst *i, unsigned first, unsigned n) {
+    ir_type t = together_type(s, element_bytes(s, i), n);
+    unsigned lanes = s->lanes * n <= IR_MAX_LANES ? s->lanes : IR_MAX_LANES / n;
+    ir_inst *part[8], *block[IR_MAX_LANES / 2];
+    if (n == 1) return component(s, i, first);
+    for (unsigned k = 0; k < s->lanes; k += lanes) {
+        for (unsigned c = 0; c < n; c++) part[c] = cut(s, component(s, i, first + c), k, lanes);
+        ir_inst *some = simd_join(&s->b, n, part);
+        block[k / lanes] = ir_build1(&s->b, IR_OP_bitcast, ir_vector(ir_elem(t), lanes), some);
+    }
+    return simd_concatenate(&s->b, s->lanes / lanes, block);
+}
+
 static void scatter(simd *s, const ir_inst *i, const simd_node *n) {
     lane_addresses a = addresses_of(s, simd_address(i));
-    for (unsigned k = 0; k < ir_lanes(simd_accessed(i)); k++) {
-        int64_t bytes = element_bytes(s, i) * k;
-        ir_inst *args[] = {component(s, i, k), simd_step(s, a.base, bytes), a.offset,
-                           mask_or_all(s, n)};
-        ir_build_raw(&s->b, IR_OP_scatter, IR_VOID, ir_with_imm(simd_imm(i, bytes)),
+    int64_t bytes = element_bytes(s, i);
+    unsigned parts = ir_lanes(simd_accessed(i)), together;
+    for (unsigned k = 0; k < parts; k += together) {
+        together = count_together(parts - k, bytes);
+        ir_inst *args[] = {put_together(s, i, k, together), simd_step(s, a.base, bytes * k),
+                           a.offset, mask_or_all(s, n)};
+        ir_build_raw(&s->b, IR_OP_scatter, IR_VOID, ir_with_imm(simd_imm(i, bytes * k)),
                      (ir_args){4, args});
     }
 }
