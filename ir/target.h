@@ -11,7 +11,8 @@ typedef struct {
     bool has_unsigned;     /* floats from unsigned i32 and i64, and back with saturation */
     unsigned vector_bytes; /* of its widest vectors; 0: it has none */
     unsigned vector_registers;
-    bool has_masks; /* truth values of vectors are values of their own */
+    bool has_masks;       /* truth values of vectors are values of their own */
+    bool scatters_slowly; /* 64 bits and more: stores of all lanes are faster */
     /* Does it have an instruction for i, which works on vectors, with lanes of these types? */
     bool (*takes)(const ir_inst *i, unsigned level);
     unsigned level; /* of the machine (codegen/codegen.h), for `takes` */

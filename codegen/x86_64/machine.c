@@ -14,6 +14,7 @@ static ir_target describe(unsigned level) {
                                             : 16,
                        .vector_registers = v4 ? 32 : 16,
                        .has_masks = v4,
+                       .scatters_slowly = true, /* a store for each lane, and more */
                        .takes = x86_takes,
                        .level = level};
 }

@@ -125,12 +125,23 @@ static void store_lanes(access *a) {
 
 /* ------------------------------------------------------------------------------- piece by piece */
 
+/* Is the mask a constant with this truth value in all lanes? */
+static bool is_known(const ir_inst *mask, bool truth) {
+    uint64_t bits;
+    return ir_is_const(mask) && ir_is_splat(mask, &bits) && (bits & 1) == truth;
+}
+
+static bool is_slow(const access *a) {
+    return a->i->op == IR_OP_scatter && a->size == 8 && is_known(a->mask, true) &&
+           a->s->target->scatters_slowly;
+}
+
 /* The number of lanes of a piece; 1: the target has no instruction. */
 static unsigned unit_of(const access *a) {
     const vec_state *s = a->s;
     const vec_parts *mask = vec_parts_of(s, a->mask);
     unsigned n = vec_unit(s, a->v->type);
-    if (!s->target || !s->target->takes(a->i, s->target->level)) return 1;
+    if (!s->target || !s->target->takes(a->i, s->target->level) || is_slow(a)) return 1;
     if (a->offsets && vec_unit(s, a->offsets->type) < n) n = vec_unit(s, a->offsets->type);
     if (mask && mask->bits > 1 && mask->unit < n) n = mask->unit;
     return n * a->size < 4 ? 1 : n;
@@ -147,12 +158,6 @@ static ir_inst *truth_of(const access *a, unsigned first, unsigned n) {
         m = ir_build2(&s->b, IR_OP_and, m->type, m, ir_const_lanes(s->f, m->type, lane));
     }
     return vec_truth(s, m);
-}
-
-/* Is the mask a constant with this truth value in all lanes? */
-static bool is_known(const ir_inst *mask, bool truth) {
-    uint64_t bits;
-    return ir_is_const(mask) && ir_is_splat(mask, &bits) && (bits & 1) == truth;
 }
 
 /* The operands of the piece from lane `first` on. */
