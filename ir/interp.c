@@ -198,10 +198,6 @@ static bool is_memory_step(const ir_step *s) {
     return (s->code >= IR_OP_alloca && s->code <= IR_OP_fence) || ir_is_masked(s->inst);
 }
 
-static bool is_image_step(const ir_step *s) {
-    return s->code >= IR_OP_sampler && s->code <= IR_OP_image_samples;
-}
-
 /* Does the work-item wait for others here? */
 static bool run_other(ir_interp *w, ir_frame *f, const ir_step *s) {
     switch (s->code) {
@@ -214,7 +210,7 @@ static bool run_other(ir_interp *w, ir_frame *f, const ir_step *s) {
     default: break;
     }
     if (is_group_step(s)) return true;
-    if (is_image_step(s)) {
+    if (ir_is_image_op((ir_op)s->code)) {
         trap(w, IR_PROBLEM_UNSUPPORTED, s);
         return false;
     }

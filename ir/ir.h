@@ -608,6 +608,9 @@ static inline bool ir_is_load(const ir_inst *i) { /* gives values from memory */
 static inline bool ir_is_masked(const ir_inst *i) { /* accesses lanes where a mask is set */
     return i->op >= IR_OP_masked_load && i->op <= IR_OP_scatter;
 }
+static inline bool ir_is_image_op(ir_op op) { /* on images and samplers */
+    return op >= IR_OP_sampler && op <= IR_OP_image_samples;
+}
 static inline bool ir_is_atomic(const ir_inst *i) {
     return ir_info(i)->rule >= R_ATOMIC_INT && ir_info(i)->rule <= R_ATOMIC_STORE;
 }

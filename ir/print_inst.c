@@ -165,10 +165,6 @@ void text_print_lanes(ir_text *out, ir_type t, const uint64_t *lanes) {
     if (n > 1) ir_put(out, same == n ? ")" : ">");
 }
 
-static void put_const(ir_text *out, const ir_inst *c) {
-    text_print_lanes(out, c->type, ir_is_vector(c->type) ? c->imm.lanes : &c->imm.bits);
-}
-
 /* ------------------------------------------------------------------------------------- operands */
 
 static void put_type(text_printer *p, ir_type t) {
@@ -190,7 +186,7 @@ static void put_operand(text_printer *p, const ir_inst *v, ir_type known) {
         ir_put(p->out, " ");
     }
     if (ir_is_const(v))
-        put_const(p->out, v);
+        text_print_lanes(p->out, v->type, ir_is_vector(v->type) ? v->imm.lanes : &v->imm.bits);
     else if (v->op == IR_OP_undef)
         ir_put(p->out, "undef");
     else if (v->op == IR_OP_address)

@@ -247,10 +247,6 @@ static void put_number(ir_text *t, uint64_t n, bool negative) {
     ir_putn(t, p, (size_t)(end - p));
 }
 
-static void put_signed(ir_text *t, int64_t n) {
-    put_number(t, n < 0 ? 0 - (uint64_t)n : (uint64_t)n, n < 0);
-}
-
 /* Puts what comes before the next % and gives its place, or that of the end. */
 static const char *put_plain(ir_text *t, const char *fmt) {
     size_t n = strcspn(fmt, "%");
@@ -269,9 +265,10 @@ static void put_formatted(ir_text *t, const char *fmt, va_list ap) {
             ir_putn(t, &(char){(char)va_arg(ap, int)}, 1);
         else if (*kind == 'u')
             put_number(t, wide ? va_arg(ap, unsigned long long) : va_arg(ap, unsigned), false);
-        else if (*kind == 'd')
-            put_signed(t, wide ? va_arg(ap, long long) : va_arg(ap, int));
-        else {
+        else if (*kind == 'd') {
+            long long n = wide ? va_arg(ap, long long) : va_arg(ap, int);
+            put_number(t, n < 0 ? 0 - (uint64_t)n : (uint64_t)n, n < 0);
+        } else {
             put_by_library(t, fmt, ap);
             return;
         }

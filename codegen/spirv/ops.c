@@ -188,10 +188,6 @@ static void emit_assume(sw_func *fn, const ir_inst *i) {
 
 /* ------------------------------------------------------------------------------------- dispatch */
 
-static bool is_image_operation(const ir_inst *i) {
-    return ir_info(i)->rule >= R_SAMPLER && ir_info(i)->rule <= R_FACT;
-}
-
 static void emit_by_rule(sw_func *fn, const ir_inst *i) {
     switch (ir_info(i)->rule) {
     case R_CMPI: sw_emit_compare(fn, i); break;
@@ -214,7 +210,7 @@ static void emit_by_rule(sw_func *fn, const ir_inst *i) {
             sw_emit_atomic(fn, i);
         else if (ir_info(i)->imm == I_GROUP)
             sw_emit_group(fn, i);
-        else if (is_image_operation(i))
+        else if (ir_is_image_op((ir_op)i->op))
             sw_emit_image(fn, i);
         else
             emit_plain(fn, i);

@@ -132,10 +132,6 @@ static bool is_uniform_by_syncs(const finder *s, const ir_block *b) {
 
 /* ---------------------------------------------------------------------------------------- marks */
 
-static bool is_seen(const finder *s, const ir_block *b) {
-    return s->order->index[b->id] != UINT32_MAX;
-}
-
 static void mark_value(finder *s, ir_inst *v) {
     if (s->u->varies[v->id]) return;
     s->u->varies[v->id] = true;
@@ -147,7 +143,8 @@ static bool follows_operands(const ir_inst *i) {
 }
 
 static void mark_user(finder *s, ir_inst *i) {
-    if (!is_seen(s, i->block)) return;
+    bool reached = s->order->index[i->block->id] != UINT32_MAX;
+    if (!reached) return;
     if (follows_operands(i) || (ir_is_terminator(i) && i->block->nsucc > 1)) mark_value(s, i);
 }
 

@@ -17,7 +17,7 @@ static uint64_t all_ones(const ir_inst *v) { return ir_zext(UINT64_MAX, ir_bits(
 
 static bool is_scalar_int(const ir_inst *v) { return ir_is_int(v->type) && !ir_is_vector(v->type); }
 
-/* ------------------------------------------------------------------------------------- alignment */
+/* ------------------------------------------------------------------------------------ alignment */
 
 static unsigned zeros_below(const simd *s, const ir_inst *v, unsigned depth);
 
@@ -84,7 +84,7 @@ static bool is_aligned(const simd *s, const ir_inst *v, int64_t stride) {
     return (uint64_t)stride * (simd_most_lanes(s) - 1) < UINT64_C(1) << n;
 }
 
-/* ---------------------------------------------------------------------------------------- bounds */
+/* --------------------------------------------------------------------------------------- bounds */
 
 static uint64_t most_of(const ir_inst *v, unsigned depth);
 

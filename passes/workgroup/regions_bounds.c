@@ -5,10 +5,10 @@
  *   if (n > 0) …                                     the loop is skipped if that does not hold
  *
  * A guard is a branch at the beginning of a region, before anything with an effect; items for which
- * it does not hold leave the region without one.  Its condition is a comparison of an id with a value
- * that is the same for the group, a test that is the same for the group, or a conjunction of these.
- * Tests that have become bounds are removed; others remain.  Ids do not wrap, so for an id that is
- * base + counter, with a counter from 0,
+ * it does not hold leave the region without one.  Its condition is a comparison of an id with a
+ * value that is the same for the group, a test that is the same for the group, or a conjunction of
+ * these.  Tests that have become bounds are removed; others remain.  Ids do not wrap, so for an id
+ * that is base + counter, with a counter from 0,
  *   id < n   is   counter < n - base, or no iteration if n is less than base
  * A loop begins at the first id for which the opposite, id < n, does not hold.  A test for local id
  * 0 is a bound, too.

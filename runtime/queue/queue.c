@@ -161,10 +161,6 @@ static void add_users(rt_resource *r, void *user) {
         add_blocker(u->entry, r->readers[k], false);
 }
 
-static void find_users(entry *x, const rt_access *a) {
-    rt_resource_visit(a->resource, add_users, &(use){x, a});
-}
-
 static void count_users(rt_resource *r, void *user) { *(uint32_t *)user += 1 + r->nreaders; }
 
 /* Room for all lists, while nothing has changed yet. */
@@ -186,7 +182,8 @@ static bool submit(entry *x) {
     if (!prepare(x)) return false;
     for (uint32_t k = 0; k < o->nwait; k++) add_blocker(x, o->wait[k], true);
     find_before(x);
-    for (uint32_t k = 0; k < o->naccess; k++) find_users(x, &o->access[k]);
+    for (uint32_t k = 0; k < o->naccess; k++)
+        rt_resource_visit(o->access[k].resource, add_users, &(use){x, &o->access[k]});
     append(x->queue, x->event);
     if (!rt_event_submit(x->event, x->blockers, x->n)) {
         rt_queue_remove(x->queue, x->event);

@@ -19,10 +19,6 @@ IR_NORETURN IR_PRINTF(2, 3) static void refuse(const check_setup *s, const char 
     ir_throw(s->program->device->cx, IR_ERR_INPUT);
 }
 
-static bool is_image_op(const ir_inst *i) {
-    return i->op >= IR_OP_sampler && i->op <= IR_OP_image_samples;
-}
-
 static bool is_group_op(const ir_inst *i) {
     return ir_has_flag(i, F_CONVERGENT) && i->op != IR_OP_call && i->op != IR_OP_barrier;
 }
@@ -45,7 +41,7 @@ static void check_globals(const check_setup *s, const ir_func *f, const ir_inst 
 }
 
 static void check_inst(const check_setup *s, const ir_func *f, const ir_inst *i) {
-    if (is_image_op(i))
+    if (ir_is_image_op((ir_op)i->op))
         refuse(s, "@%s: %s: images are not supported by device check", f->name, ir_info(i)->name);
     if (i->op == IR_OP_barrier) check_scope(s, f, i, i->imm.sync.exec);
     if (is_group_op(i)) check_scope(s, f, i, i->imm.group.scope);
