@@ -76,6 +76,16 @@ enum {
  * and fueq before VEX. */
 bool x86_find_relation(const ir_builder *b, ir_op op, int *relation, bool *swap);
 
+/* --------------------------------------------------- stores past the caches (select_stream.c) */
+
+/* Is i a store past the caches?  Its instruction, for so many bytes. */
+bool x86_is_stream(const ir_inst *i);
+x86_row x86_stream_row(const x86_cpu *t, unsigned bytes);
+/* Before selection: does f have such stores?  If others may wait for what it stores, it has none
+ * from then on.  After selection, if it has: fences where it returns. */
+bool x86_begin_streams(ir_func *f);
+void x86_end_streams(ir_func *f);
+
 /* ------------------------------------------------------------------- conditions (select_cond.c) */
 
 /* Adds the comparison that decides c, which `user` asks for; gives the flags that tell. */

@@ -60,7 +60,9 @@ ir_inst *mach_store(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *p) {
 
 /* Effects have no value: rules get the instruction itself, which then vanishes. */
 ir_inst *mach_packed_store(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *p) {
-    x86_draft d = {.row = x86_vector_store(x86_cpu_for(b), x86_bytes_of(x->type))};
+    unsigned bytes = x86_bytes_of(x->type);
+    x86_draft d = {.row = x86_is_stream(v) ? x86_stream_row(x86_cpu_for(b), bytes)
+                                           : x86_vector_store(x86_cpu_for(b), bytes)};
     x86_add_memory(b, &d, v, p);
     x86_add_reg(b, &d, x);
     x86_build(b, &d);
