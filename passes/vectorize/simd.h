@@ -7,6 +7,7 @@
  *   flow.c         the order of blocks, and the graph of the vector loop (partial linearization)
  *   shape.c        how values differ between lanes: not at all, by a constant stride, or anyhow
  *   wrap.c         strided values of which no lane wraps
+ *   rounds.c       loops of items that end at almost the same time
  *   legal.c        what cannot be vectorized
  *   masks.c        which lanes are active in a block; phis that become selects
  *   width.c        how many lanes
@@ -93,7 +94,9 @@ typedef struct {
     uint32_t nvalues;
     ir_builder b;
     ir_block *preheader; /* of the vector loop */
-    uint32_t nblocks;    /* ids of the blocks of the scalar code are below */
+    bool *is_split;      /* by id of a header, below nsplit: rounds.c has seen it */
+    uint32_t nsplit;
+    uint32_t nblocks; /* ids of the blocks of the scalar code are below */
     ir_vec(struct simd_carried) carried;
     ir_vec(struct simd_after) after; /* values of the loop that are used after it */
     ir_vec(ir_inst *) phis;          /* scalar phis whose copies get their arguments at the end */
@@ -249,6 +252,10 @@ void simd_split(ir_builder *b, unsigned k, ir_inst *x, ir_inst **out);
 ir_inst *simd_join(ir_builder *b, unsigned k, ir_inst *const *member);
 /* n vectors after one another, n a power of two. */
 ir_inst *simd_concatenate(ir_builder *b, unsigned n, ir_inst *const *x);
+
+/* Splits loops of items that end at almost the same time.  True: the scalar code has changed.
+ * (rounds.c) */
+bool simd_split_rounds(simd *s);
 
 /* ----------------------------------------------------------------------------- copies (widen.c) */
 

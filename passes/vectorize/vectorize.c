@@ -147,16 +147,28 @@ static void discard(simd *s, frame *fr) {
 
 /* ------------------------------------------------------------------------------------- the pass */
 
+/* By block id, below n: loops over items that have been done, and loops of items that have been
+ * split. */
+typedef struct {
+    uint32_t n;
+    bool *done, *is_split;
+} progress;
+
 static bool vectorize_loop(ir_func *f, const ir_loop *loop, const pass_uniformity *u,
-                           pass_ctx *cx) {
+                           const progress *p, pass_ctx *cx) {
     simd s = {.f = f, .cx = cx, .scratch = cx->scratch, .uniformity = u, .scalar.loop = loop};
+    s.is_split = p->is_split;
+    s.nsplit = p->n;
     s.nblocks = f->next_block;
     s.value = ir_new_array(cx->scratch, simd_value, f->next_id);
     bool ok = simd_find_loop(&s) && simd_find_graph(&s);
     if (ok) simd_find_progressions(&s);
     if (ok) simd_find_shapes(&s);
     if (ok) simd_find_arrays(&s);
-    ok = ok && simd_is_legal(&s) && simd_find_width(&s) && simd_place_arrays(&s);
+    ok = ok && simd_is_legal(&s) && simd_find_width(&s);
+    if (ok && simd_split_rounds(&s)) return true;
+    p->done[loop->header->id] = true;
+    ok = ok && simd_place_arrays(&s);
     frame fr;
     if (ok) {
         simd_find_groups(&s);
@@ -187,8 +199,9 @@ static bool is_candidate(const ir_block *b) {
  *        cases. */
 bool pass_vectorize(ir_func *f, pass_ctx *cx) {
     bool changed = false;
-    uint32_t nblocks = f->next_block;
-    bool *done = ir_new_array(cx->scratch, bool, nblocks);
+    progress p = {.n = f->next_block,
+                  .done = ir_new_array(cx->scratch, bool, f->next_block),
+                  .is_split = ir_new_array(cx->scratch, bool, f->next_block)};
     if (f->level != L_GROUP || cx->lanes == 1) return false;
     changed = simd_lower_switches(f, cx->scratch);
     for (;;) {
@@ -196,14 +209,13 @@ bool pass_vectorize(ir_func *f, pass_ctx *cx) {
         const ir_loop *loop = NULL;
         const ir_loops *loops = ir_loop_tree(f);
         foreach_block (b, f)
-            if (b->id < nblocks && !done[b->id] && is_candidate(b) && loops->of[b->id] &&
+            if (b->id < p.n && !p.done[b->id] && is_candidate(b) && loops->of[b->id] &&
                 loops->of[b->id]->header == b)
                 loop = loops->of[b->id];
         if (!loop) return changed;
         const ir_block *header = loop->header;
-        done[header->id] = true;
         pass_find_uniform_items(f, cx->scratch, &u);
-        changed |= vectorize_loop(f, loop, &u, cx);
+        changed |= vectorize_loop(f, loop, &u, &p, cx);
         if (header->loop_hint & IR_LOOP_PART) changed |= ir_remove_unreachable(f);
     }
 }
