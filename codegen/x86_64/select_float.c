@@ -132,6 +132,11 @@ ir_inst *mach_sqrt(ir_builder *b, ir_inst *v, ir_inst *x) {
     return build_merging(b, v, scalar_row(b, IR_OP_sqrt, v), x);
 }
 
+/* An estimate. */
+ir_inst *mach_rsqrt(ir_builder *b, ir_inst *v, ir_inst *x) {
+    return x86_has(b, X86_V4) ? build_merging(b, v, X86_VRSQRT14SS_x_x_xm_e, x) : NULL;
+}
+
 int x86_rounding_of(ir_op op) {
     switch (op) {
     case IR_OP_rint: return 8;

@@ -39,6 +39,16 @@ static bool lacks_fma(const ir_inst *x, const pass_ctx *cx) {
     return ir_kind_of(x->type) != IR_F64 && (ir_kind_of(x->type) != IR_F32 || !has_fma(cx));
 }
 
+/* Has the target an estimate of the reciprocal root of x? */
+static bool estimates_rsqrt(ir_builder *b, ir_inst *x, const pass_ctx *cx) {
+    const ir_target *t = cx->target;
+    if (!t || !t->takes || ir_kind_of(x->type) != IR_F32) return false;
+    ir_inst *i = ir_build_raw(b, IR_OP_native_rsqrt, x->type, IR_PLAIN, IR_ARGS(x));
+    bool takes = t->takes(i, t->level);
+    ir_remove(i);
+    return takes;
+}
+
 /* ------------------------------------------------------------------------------------ constants */
 
 static ir_inst *smallest(ir_builder *b, const ir_inst *x) {
@@ -140,6 +150,17 @@ static ir_inst *wide_smadsat(ir_builder *b, ir_inst *x, ir_inst *y, ir_inst *z) 
     return expand_select(b, fits, low, end);
 }
 
+/* An estimate y, improved by Newton's method: y + y/2 (1 - x y^2).  For 0 and infinity the estimate
+ * is exact, and the correction is NaN. */
+static ir_inst *refined_rsqrt(ir_builder *b, ir_inst *x) {
+    ir_inst *y = expand_1(b, IR_OP_native_rsqrt, x), *one = expand_number(b, x, 1);
+    ir_inst *h = expand_1(b, IR_OP_fneg, expand_2(b, IR_OP_fmul, x, y));
+    ir_inst *e = ir_build(b, IR_OP_fma, x->type, IR_PLAIN, IR_ARGS(h, y, one));
+    ir_inst *half = expand_2(b, IR_OP_fmul, y, expand_number(b, x, 0.5));
+    ir_inst *r = ir_build(b, IR_OP_fma, x->type, IR_PLAIN, IR_ARGS(half, e, y));
+    return expand_select(b, expand_test(b, IR_OP_ford, e, e), r, y);
+}
+
 /* t*t*(3 - 2t) for t = (x - low) / (high - low), clamped to [0, 1]. */
 static ir_inst *smooth_step(ir_builder *b, ir_inst *low, ir_inst *high, ir_inst *x) {
     ir_inst *t = expand_2(b, IR_OP_fdiv, expand_2(b, IR_OP_fsub, x, low),
@@ -174,11 +195,12 @@ static uint32_t lasting_flags(const ir_inst *v) {
     }
 }
 
-/* Has the target an instruction for v, a vector of integers? */
+/* Has the target an instruction for v, a vector of integers or a fast function? */
 static bool is_taken(const ir_inst *v, const pass_ctx *cx) {
     const ir_target *t = cx->target;
     bool ints = ir_is_vector(v->type) && ir_info(v)->rule == R_INT;
-    return ints && t && t->takes && t->takes(v, t->level);
+    bool asked = ints || v->op == IR_OP_native_rsqrt;
+    return asked && t && t->takes && t->takes(v, t->level);
 }
 
 static ir_inst *simpler(ir_builder *b, ir_inst *v, pass_ctx *cx) {
