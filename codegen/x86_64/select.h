@@ -35,8 +35,16 @@ bool x86_is_foldable(const ir_builder *b, x86_row row, const ir_inst *v, ir_inst
 bool x86_add_splat(ir_builder *b, x86_draft *d, const ir_inst *v);
 /* The memory at address p. */
 void x86_add_memory(ir_builder *b, x86_draft *d, const ir_inst *user, ir_inst *p);
+/* Offsets of lanes as an address has them: (index << scale) + disp, where an index of 32 bits is
+ * extended with its sign. */
+typedef struct {
+    ir_inst *index;
+    unsigned scale;
+    int32_t disp;
+} x86_lanes;
+x86_lanes x86_find_lanes(ir_inst *offsets);
 /* The memory at p plus an offset for each lane. */
-void x86_add_lanes_memory(ir_builder *b, x86_draft *d, ir_inst *p, ir_inst *offsets);
+void x86_add_lanes_memory(ir_builder *b, x86_draft *d, ir_inst *p, x86_lanes l);
 void x86_add_int(ir_builder *b, x86_draft *d, ir_type t, uint64_t bits);
 /* Is x, an operand of v, needed after v: by others, or by v in the next round of its loop? */
 bool x86_lives_on(const ir_builder *b, const ir_inst *v, const ir_inst *x);

@@ -198,13 +198,13 @@ static ir_inst *own_signs(ir_builder *b, ir_inst *m, ir_inst *offsets) {
 static ir_inst *gather_by_signs(ir_builder *b, ir_inst *v, ir_inst *c, ir_inst *other) {
     static const apart_rows rows[] = {OLD_GATHERS(VPGATHERDD, VPGATHERDQ, VPGATHERQD, VPGATHERQQ),
                                       OLD_GATHERS(VGATHERDPS, VGATHERDPD, VGATHERQPS, VGATHERQPD)};
-    ir_inst *offsets = ir_arg(v, 1);
-    apart_form form = find_form(rows, v->type, offsets->type);
+    x86_lanes at = x86_find_lanes(ir_arg(v, 1));
+    apart_form form = find_form(rows, v->type, at.index->type);
     ir_inst *m = mask_signs(b, c, form.lanes, x86_lane_bytes(v->type));
     x86_draft d = {.row = form.row, .type = v->type};
-    m = own_signs(b, m, offsets);
+    m = own_signs(b, m, at.index);
     x86_add_reg(b, &d, other);
-    x86_add_lanes_memory(b, &d, ir_arg(v, 0), offsets);
+    x86_add_lanes_memory(b, &d, ir_arg(v, 0), at);
     x86_add_reg(b, &d, m);
     return x86_build(b, &d);
 }
@@ -213,11 +213,12 @@ ir_inst *mach_gather(ir_builder *b, ir_inst *v, ir_inst *c, ir_inst *other) {
     static const apart_rows rows[] = {GATHERS(VPGATHERDD, VPGATHERDQ, VPGATHERQD, VPGATHERQQ),
                                       GATHERS(VGATHERDPS, VGATHERDPD, VGATHERQPS, VGATHERQPD)};
     if (!x86_has(b, X86_V4)) return gather_by_signs(b, v, c, other);
-    apart_form form = find_form(rows, v->type, ir_arg(v, 1)->type);
+    x86_lanes at = x86_find_lanes(ir_arg(v, 1));
+    apart_form form = find_form(rows, v->type, at.index->type);
     ir_inst *mask = mask_bits(b, c, form.lanes);
     x86_draft d = {.row = form.row, .kind = MACH_MASKED, .type = v->type};
     x86_add_reg(b, &d, other);
-    x86_add_lanes_memory(b, &d, ir_arg(v, 0), ir_arg(v, 1));
+    x86_add_lanes_memory(b, &d, ir_arg(v, 0), at);
     x86_add_reg(b, &d, mask);
     return x86_build(b, &d);
 }
@@ -225,10 +226,11 @@ ir_inst *mach_gather(ir_builder *b, ir_inst *v, ir_inst *c, ir_inst *other) {
 ir_inst *mach_scatter(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *c) {
     static const apart_rows rows[] = {SCATTERS(VPSCATTERDD, VPSCATTERDQ, VPSCATTERQD, VPSCATTERQQ),
                                       SCATTERS(VSCATTERDPS, VSCATTERDPD, VSCATTERQPS, VSCATTERQPD)};
-    apart_form form = find_form(rows, x->type, ir_arg(v, 2)->type);
+    x86_lanes at = x86_find_lanes(ir_arg(v, 2));
+    apart_form form = find_form(rows, x->type, at.index->type);
     ir_inst *mask = mask_bits(b, c, form.lanes);
     x86_draft d = {.row = form.row, .kind = MACH_MASKED};
-    x86_add_lanes_memory(b, &d, ir_arg(v, 1), ir_arg(v, 2));
+    x86_add_lanes_memory(b, &d, ir_arg(v, 1), at);
     x86_add_reg(b, &d, x);
     x86_add_reg(b, &d, mask);
     x86_build(b, &d);

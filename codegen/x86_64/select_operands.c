@@ -254,8 +254,27 @@ void x86_add_memory(ir_builder *b, x86_draft *d, const ir_inst *user, ir_inst *p
     add_memory_after(b, d, user, p, 0);
 }
 
-void x86_add_lanes_memory(ir_builder *b, x86_draft *d, ir_inst *p, ir_inst *offsets) {
-    address a = {.base = x86_strip(p)};
+x86_lanes x86_find_lanes(ir_inst *offsets) {
+    x86_lanes l = {.index = offsets};
+    if (ir_kind_of(offsets->type) != IR_I64) return l;
+    address a = {.disp = 0};
+    for (unsigned step = 0; step < ADDRESS_STEPS && l.index->nargs == 2; step++) {
+        const ir_inst *c = ir_arg(l.index, 1);
+        uint64_t n;
+        if (!ir_is_const(c) || !ir_is_splat(c, &n)) break;
+        bool shift = l.index->op == IR_OP_shl && n + l.scale <= 3;
+        if (!shift && (l.index->op != IR_OP_add || !add_disp(&a, (int64_t)n, l.scale))) break;
+        if (shift) l.scale += (unsigned)n;
+        l.index = ir_arg(l.index, 0);
+    }
+    l.disp = (int32_t)a.disp;
+    bool narrow = l.index->op == IR_OP_sext && ir_kind_of(ir_arg(l.index, 0)->type) == IR_I32;
+    if (narrow) l.index = ir_arg(l.index, 0);
+    return l;
+}
+
+void x86_add_lanes_memory(ir_builder *b, x86_draft *d, ir_inst *p, x86_lanes l) {
+    address a = {.base = x86_strip(p), .disp = l.disp};
     int64_t n;
     while (a.base->op == IR_OP_ptradd && x86_is_imm32(x86_strip(ir_arg(a.base, 1)), &n)) {
         if (!add_disp(&a, n, 0)) break;
@@ -263,8 +282,9 @@ void x86_add_lanes_memory(ir_builder *b, x86_draft *d, ir_inst *p, ir_inst *offs
     }
     d->arg[d->n++] = a.base->op == IR_OP_alloca ? a.base : cg_in_register(b, a.base);
     d->memory = d->index = true;
+    d->scale = l.scale;
     d->disp = (int32_t)a.disp;
-    x86_add_reg(b, d, offsets);
+    x86_add_reg(b, d, l.index);
 }
 
 /* ---------------------------------------------------------------------------- loads in operands */

@@ -13,9 +13,27 @@ typedef struct {
     const ir_inst *i;
     ir_inst *v; /* what is stored, or what lanes of a load are that are not active */
     ir_inst *base, *offsets, *mask; /* offsets: NULL if lanes are consecutive */
+    ir_inst *index; /* of 32 bits: offsets are its extension, shifted; NULL: others */
+    unsigned shift;
     ir_type elem;
     unsigned lanes, size; /* size: of a lane, in bytes */
 } access;
+
+static bool has_kind(const ir_inst *x, ir_kind kind) { return ir_kind_of(x->type) == kind; }
+
+/* Machines extend indices of 32 bits with their sign, and take more of them at once than of offsets
+ * of 64 bits. */
+static void find_index(access *a) {
+    const ir_inst *x = a->offsets;
+    uint64_t by = 0;
+    if (ir_bits(a->s->f->module, ir_size_type(a->s->f->module)) != 64) return;
+    bool shifted =
+        x->op == IR_OP_shl && ir_is_const(ir_arg(x, 1)) && ir_is_splat(ir_arg(x, 1), &by);
+    if (shifted && by <= 3) x = ir_arg(x, 0);
+    if (x->op != IR_OP_zext || !has_kind(x, IR_I64) || !has_kind(ir_arg(x, 0), IR_I32)) return;
+    a->index = ir_arg(x, 0);
+    a->shift = (unsigned)by;
+}
 
 static access access_of(vec_state *s, const ir_inst *i) {
     bool loads = i->type != IR_VOID, apart = i->op == IR_OP_gather || i->op == IR_OP_scatter;
@@ -27,6 +45,7 @@ static access access_of(vec_state *s, const ir_inst *i) {
     a.elem = ir_elem(a.v->type);
     a.lanes = ir_lanes(a.v->type);
     a.size = ir_bits(s->f->module, a.elem) / 8;
+    if (apart) find_index(&a);
     return a;
 }
 
@@ -160,6 +179,25 @@ static ir_inst *truth_of(const access *a, unsigned first, unsigned n) {
     return vec_truth(s, m);
 }
 
+/* An index without a sign is moved by half of its range, and the base the other way. */
+enum { HALF_BITS = 31 };
+
+static ir_inst *base_of(const access *a, unsigned first) {
+    if (a->index) return move_address(a, a->base, UINT64_C(1) << (HALF_BITS + a->shift));
+    return a->offsets ? a->base : move_address(a, a->base, (uint64_t)first * a->size);
+}
+
+/* The offsets of n lanes. */
+static ir_inst *offsets_of(const access *a, unsigned first, unsigned n) {
+    ir_builder *b = &a->s->b;
+    if (!a->index) return vec_piece(a->s, a->offsets, first, n);
+    ir_inst *x = vec_piece(a->s, a->index, first, n);
+    ir_type wide = ir_vector(IR_I64, n);
+    ir_inst *half = ir_const(a->s->f, x->type, UINT64_C(1) << HALF_BITS);
+    x = ir_build1(b, IR_OP_sext, wide, ir_build2(b, IR_OP_xor, x->type, x, half));
+    return a->shift ? ir_build2(b, IR_OP_shl, wide, x, ir_const(a->s->f, wide, a->shift)) : x;
+}
+
 /* The operands of the piece from lane `first` on. */
 static unsigned set_operands(const access *a, unsigned first, unsigned n, ir_inst *truth,
                              ir_inst **args) {
@@ -168,8 +206,8 @@ static unsigned set_operands(const access *a, unsigned first, unsigned n, ir_ins
     bool loads = a->i->type != IR_VOID;
     unsigned k = 0;
     if (!loads) args[k++] = v;
-    args[k++] = a->offsets ? a->base : move_address(a, a->base, (uint64_t)first * a->size);
-    if (a->offsets) args[k++] = vec_piece(s, a->offsets, first, n);
+    args[k++] = base_of(a, first);
+    if (a->offsets) args[k++] = offsets_of(a, first, n);
     args[k++] = truth;
     if (loads) args[k++] = v;
     return k;
