@@ -1,9 +1,10 @@
 /* stores.c — where a value is stored that has to be in its slot.
  *
- * After its definition it always may be.  If all of its reloads are in a part of the code that is not
- * always run, such as a rare case within a loop, it is enough to store it where that part begins:
- * in the nearest block that dominates all reloads.  There the value must be in a register still, and
- * the block must not be in a loop that the definition is not in, where it might run more often.
+ * After its definition it always may be.  If all of its reloads are in a part of the code that is
+ * not always run, such as a rare case within a loop, it is enough to store it where that part
+ * begins: in the nearest block that dominates all reloads.  There the value must be in a register
+ * still, and the block must not be in a loop that the definition is not in, where it might run more
+ * often.
  *
  * A value that shares its slot with a phi in memory is stored after its definition, since the phi
  * reads it at the end of an edge.

@@ -1,8 +1,9 @@
 /* select_stream.c — stores past the caches, for memory that is written and not read again soon.
  *
- * Such stores (movntps) are not in the order of others, so a function that has any ends with a fence.
- * That is enough for what a launch has written; within a function, others may wait for what an
- * atomic operation or a fence says, or a call may.  A function with one of these stores as usual.
+ * Such stores (movntps) are not in the order of others, so a function that has any ends with a
+ * fence.  That is enough for what a launch has written; within a function, others may wait for what
+ * an atomic operation or a fence says, or a call may.  A function with one of these stores as
+ * usual.
  *
  * Only whole vector registers are stored that way, at addresses that are known to be aligned; the
  * instructions demand that.

@@ -22,7 +22,7 @@ static ir_inst *build_by(vec_state *s, ir_op op, ir_inst *x, uint64_t n) {
     return build(s, op, x, ir_const(s->f, x->type, ir_zext(n, bits)));
 }
 
-/* -------------------------------------------------------------------------------------- counts */
+/* --------------------------------------------------------------------------------------- counts */
 
 /* Bits of `width`, repeated over 64 bits. */
 static uint64_t repeat(uint64_t bits, unsigned width) {
@@ -73,7 +73,7 @@ static ir_inst *count_bits(vec_state *s, const ir_inst *i, ir_inst *x) {
     return vec_cast(s, t, count(s, x, width));
 }
 
-/* --------------------------------------------------------------------------------- high products */
+/* -------------------------------------------------------------------------------- high products */
 
 /* Targets recognize a product of halves by its operands, which are results of `and`. */
 static ir_inst *multiply(vec_state *s, ir_inst *x, ir_inst *y) {

@@ -1,11 +1,11 @@
 /* vectors_expand.c — expands vector operations for which the target has no instruction.
  *
- * A rotation is two shifts.  Counts of bits and high products are in vectors_bits.c.  For 64 bits, products are made from those of halves, minimum and
- * maximum from a comparison, and arithmetic right shifts extend the sign by a subtraction.
- * Products and shifts of bytes are done in words of two bytes.  If the amount is known, words are
- * shifted, and bits that came from the other byte are cleared.  Otherwise even and odd bytes are
- * computed apart, each as a word whose lower half is the result, or whose upper half for high
- * products.
+ * A rotation is two shifts.  Counts of bits and high products are in vectors_bits.c.  For 64 bits,
+ * products are made from those of halves, minimum and maximum from a comparison, and arithmetic
+ * right shifts extend the sign by a subtraction.  Products and shifts of bytes are done in words of
+ * two bytes.  If the amount is known, words are shifted, and bits that came from the other byte are
+ * cleared.  Otherwise even and odd bytes are computed apart, each as a word whose lower half is the
+ * result, or whose upper half for high products.
  */
 #include "passes/lower/vectors.h"
 

@@ -1,14 +1,14 @@
 /* vectors_phis.c — phis of vectors: one for each piece.
  *
  * Operands come before users, except for those of phis: a phi's pieces are made first and get their
- * arguments at the end.  So the width of a mask that is a phi is not known from its arguments.  It is
- * that of most of its users: of what is chosen or accessed by it, or compared for what it is joined
- * with. */
+ * arguments at the end.  So the width of a mask that is a phi is not known from its arguments.  It
+ * is that of most of its users: of what is chosen or accessed by it, or compared for what it is
+ * joined with. */
 #include "passes/lower/vectors.h"
 
 enum { MOST_USES = 16, DEPTH = 3, USUAL_BITS = 32 };
 
-/* ------------------------------------------------------------------------------- width of a mask */
+/* ------------------------------------------------------------------------------ width of a mask */
 
 /* How many users ask for lanes of 1 << n bytes. */
 typedef struct {
@@ -58,7 +58,7 @@ static unsigned find_bits(const vec_state *s, const ir_inst *mask) {
     return 8u << best;
 }
 
-/* ------------------------------------------------------------------------------------------ phis */
+/* ----------------------------------------------------------------------------------------- phis */
 
 /* The form of the pieces of a mask; unit 1: scalars. */
 static vec_parts form_of_mask(const vec_state *s, const ir_inst *phi) {

@@ -355,7 +355,8 @@ static ir_inst *load_element(const place *at, unsigned k) {
     ir_type t = ir_vector(element_type(at->array), at->s->lanes);
     if (at->array->is_selected) return select_element(at, k);
     ir_inst *args[] = {address_of(at, k), at->offsets, NULL, NULL};
-    if (!at->offsets) return ir_build_raw(&at->s->b, IR_OP_load, t, ir_with_imm(imm_of(at)), (ir_args){1, args});
+    if (!at->offsets)
+        return ir_build_raw(&at->s->b, IR_OP_load, t, ir_with_imm(imm_of(at)), IR_ARGS(args[0]));
     args[2] = mask_or_all(at);
     args[3] = ir_const(at->s->f, t, 0);
     return ir_build_raw(&at->s->b, IR_OP_gather, t, ir_with_imm(imm_of(at)), (ir_args){4, args});

@@ -1,10 +1,10 @@
 /* price.c — whether the vector loop takes less time than the scalar one.
  *
  * The price of a loop is the time for which its instructions occupy a core (latency.def), times how
- * often they are executed.  Frequencies are those of the scalar graph and of the new graph: branches
- * go either way alike, but those that leave loops: these have ROUNDS iterations, and ROUNDS_APART if
- * they run until the last lane has left.  The vector loop is priced after it has been built, so every form of access
- * and every select counts as what it is.
+ * often they are executed.  Frequencies are those of the scalar graph and of the new graph: all
+ * branches go either way alike, except those that leave loops: loops have ROUNDS iterations, and
+ * ROUNDS_APART if they run until the last lane has left.  The vector loop is priced after it has
+ * been built, so every form of access and every select counts as what it is.
  */
 #include "passes/vectorize/simd.h"
 

@@ -18,8 +18,8 @@ static bool is_dominated(const ir_dom *dom, const simd_hole *h) {
     return ir_block_dominates(dom, h->at, place_of(h));
 }
 
-/* At the beginning of an iteration of a loop, no lane has taken an edge, and a value is any: that of
- * the iteration before would have to be kept for nothing. */
+/* At the beginning of an iteration of a loop, no lane has taken an edge, and a value is any: that
+ * of the iteration before would have to be kept for nothing. */
 static void begin_iterations(simd *s, ir_ssa *ssa, const simd_hole *h, ir_type t) {
     ir_inst *none = h->is_mask ? ir_const(s->f, simd_mask_type(s), 0) : ir_undef(s->f, t);
     const ir_loops *loops = ir_loop_tree(s->f);

@@ -1,6 +1,6 @@
 /* rounds.c — loops of items that end at almost the same time.
  *
- *   for (k = id; k < n; k += 64) …        items leave in different rounds, but in the last ones only
+ *   for (k = id; k < n; k += 64) …        items leave in different rounds, but only in the last
  *
  * A loop that lanes leave one by one needs masks and selects in every round.  Here the test of an
  * item and that of item 0 differ by a multiple of the item's number, so a stronger test that is the
@@ -31,7 +31,7 @@ typedef struct {
     ir_map first;   /* by id: the value for item 0 */
 } rounds;
 
-/* ----------------------------------------------------------------------------------- recognition */
+/* ---------------------------------------------------------------------------------- recognition */
 
 static bool is_in(const rounds *r, const ir_block *b) {
     const simd *s = r->s;
@@ -94,7 +94,7 @@ static bool has_test(rounds *r) {
            is_uniform(r, r->limit) && is_plain(r, r->x, 0);
 }
 
-/* ---------------------------------------------------------------------------- the test of item 0 */
+/* --------------------------------------------------------------------------- the test of item 0 */
 
 static ir_inst *first_of(rounds *r, ir_inst *v);
 
@@ -123,7 +123,7 @@ static ir_inst *first_of(rounds *r, ir_inst *v) {
     return ir_build(&s->b, (ir_op)v->op, v->type, IR_PLAIN, (ir_args){v->nargs, args});
 }
 
-/* The number of the last item; if that is more than numbers of type t are, the greatest of these. */
+/* The number of the last item; if type t has no such number, its greatest one. */
 static ir_inst *last_item(rounds *r, ir_type t) {
     simd *s = r->s;
     ir_inst *end = s->scalar.end;
@@ -163,7 +163,7 @@ static ir_inst *build_test(rounds *r) {
     return ir_build2(&s->b, r->is_signed ? IR_OP_slt : IR_OP_ult, IR_I1, x, limit);
 }
 
-/* --------------------------------------------------------------------------------------- the copy */
+/* ------------------------------------------------------------------------------------- the copy */
 
 static bool is_after(const rounds *r, const ir_use *u) {
     return !is_in(r, u->user->block) || (u->user->op == IR_OP_phi && !is_in(r, ir_use_block(u)));

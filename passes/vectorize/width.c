@@ -50,8 +50,8 @@ static contents find_contents(const simd *s) {
 
 /* ------------------------------------------------------------------------------------- pressure */
 
-/* Bits of all live values, of one item, after each place; places are numbered in the order of nodes,
- * instruction by instruction. */
+/* Bits of all live values, of one item, after each place; places are numbered in the order of
+ * nodes, instruction by instruction. */
 typedef struct {
     const simd *s;
     uint32_t *first; /* by node: its first place */
