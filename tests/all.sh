@@ -57,12 +57,14 @@ for variant in $sanitized $release; do
     for target in spirv text plan gen entry regalloc; do
         suite "$short-fuzz-$target" "$variant/tests/fuzz/$target" -n 1500 -s 1 "$release/seeds/$target"
     done
+    suite "$short-fuzz-lanes" "$variant/tests/fuzz/lanes" -n 400 -s 1 "$release/seeds/lanes"
     suite "$short-fuzz-pipelines" "$variant/tests/fuzz/pipelines" -n 200 -s 1 "$release/seeds/pipelines"
 done
 for shard in 0 1; do
     suite "corpus-modules-$shard" "$release/tests/corpus_run" tests/corpus "$release/corpus" \
         --stage modules --shard $shard/2
 done
+[ -z "$first" ] || suite lanes sh tests/fuzz/lanes.sh "$release"
 [ -z "$first" ] || suite operators "$release/tests/conformance/operators/operators" run \
     "$release"/operators/clang*
 # The plans of the corpus take what stage `modules` has written.

@@ -19,6 +19,27 @@ static int64_t step_of(const simd *s, const ir_inst *i) {
     return s->value[p->id].stride / bytes;
 }
 
+typedef enum { ARRAY, MEMBERS, UNIFORM, CONTIGUOUS, REVERSED, ANYWHERE } access_form;
+
+static access_form form_of(const simd *s, const ir_inst *i) {
+    bool scalar = ir_lanes(simd_accessed(i)) == 1;
+    int64_t step = step_of(s, i);
+    if (s->value[simd_address(i)->id].array) return ARRAY;
+    if (s->value[i->id].group) return MEMBERS;
+    if (simd_shape_of(s, simd_address(i)) == SIMD_UNIFORM) return UNIFORM;
+    if (scalar && step == 1) return CONTIGUOUS;
+    return scalar && step == -1 ? REVERSED : ANYWHERE;
+}
+
+static access_form find_form(const simd *s, const ir_inst *i) {
+    static const ir_counter counter[] = {IR_COUNT_vectorize_arrays,   IR_COUNT_vectorize_members,
+                                         IR_COUNT_vectorize_uniform,  IR_COUNT_vectorize_contiguous,
+                                         IR_COUNT_vectorize_reversed, IR_COUNT_vectorize_scattered};
+    access_form form = form_of(s, i);
+    ir_add_count(s->f->module->cx, counter[form], 1);
+    return form;
+}
+
 typedef struct {
     ir_inst *base, *offset; /* scalar; bytes of each lane */
 } lane_addresses;
@@ -133,20 +154,17 @@ static void gather(simd *s, ir_inst *i, const simd_node *n) {
 }
 
 void simd_load(simd *s, ir_inst *i, const simd_node *n) {
-    unsigned m = ir_lanes(i->type);
-    int64_t step = step_of(s, i);
-    if (s->value[simd_address(i)->id].array)
-        simd_load_array(s, i, n);
-    else if (s->value[i->id].group)
-        simd_access_members(s, i, n);
-    else if (m == 1 && step == 1)
+    switch (find_form(s, i)) {
+    case ARRAY: simd_load_array(s, i, n); break;
+    case MEMBERS: simd_access_members(s, i, n); break;
+    case CONTIGUOUS:
         simd_set_part(
             s, i, 0,
             load_lanes(s, i, ir_vector(i->type, s->lanes), simd_base(s, simd_address(i)), n));
-    else if (m == 1 && step == -1)
-        load_reversed(s, i, n);
-    else
-        gather(s, i, n);
+        break;
+    case REVERSED: load_reversed(s, i, n); break;
+    default: gather(s, i, n);
+    }
 }
 
 /* --------------------------------------------------------------------------------------- stores */
@@ -212,18 +230,14 @@ static void store_last(simd *s, const ir_inst *i) {
 }
 
 void simd_store(simd *s, ir_inst *i, const simd_node *n) {
-    unsigned m = ir_lanes(simd_accessed(i));
-    int64_t step = step_of(s, i);
-    if (s->value[simd_address(i)->id].array)
-        simd_store_array(s, i, n);
-    else if (s->value[i->id].group)
-        simd_access_members(s, i, n);
-    else if (simd_shape_of(s, simd_address(i)) == SIMD_UNIFORM)
-        store_last(s, i);
-    else if (m == 1 && step == 1)
+    switch (find_form(s, i)) {
+    case ARRAY: simd_store_array(s, i, n); break;
+    case MEMBERS: simd_access_members(s, i, n); break;
+    case UNIFORM: store_last(s, i); break;
+    case CONTIGUOUS:
         store_lanes(s, i, component(s, i, 0), simd_base(s, simd_address(i)), n->mask);
-    else if (m == 1 && step == -1)
-        store_reversed(s, i, n);
-    else
-        scatter(s, i, n);
+        break;
+    case REVERSED: store_reversed(s, i, n); break;
+    case ANYWHERE: scatter(s, i, n);
+    }
 }

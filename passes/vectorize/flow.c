@@ -247,12 +247,15 @@ static bool leaves_divergent(const simd *s, const simd_node *from, uint16_t to) 
 static bool is_folded(const linearizer *l, uint32_t k) {
     const simd *s = l->s;
     const simd_node *n = &s->node[k];
+    uint16_t waits = first_of(&l->waiting[k]);
+    bool all_wait = n->nsucc > 0;
     if (n->kind == SIMD_BLOCK && n->nsucc > 1 && s->uniformity->divergent[n->block->id])
         return true;
-    for (unsigned e = 0; e < n->nsucc; e++)
-        if (leaves_divergent(s, n, n->succ[e]) || first_of(&l->waiting[k]) < n->succ[e])
-            return true;
-    return false;
+    for (unsigned e = 0; e < n->nsucc; e++) {
+        if (leaves_divergent(s, n, n->succ[e])) return true;
+        all_wait &= waits < n->succ[e];
+    }
+    return all_wait;
 }
 
 /* Without active lanes, uniform loads may trap, and loops are a waste. */
@@ -311,9 +314,9 @@ static void linearize(linearizer *l, uint32_t k) {
     n->folded = is_folded(l, k);
     if (n->nsucc == 2 && !n->folded) {
         for (unsigned e = 0; e < 2; e++) {
-            n->next[n->nnext++] = n->succ[e];
-            add_all(&l->waiting[n->succ[e]], &targets);
-            remove_from(&l->waiting[n->succ[e]], n->succ[e]);
+            node_set set = targets;
+            add_to(&set, n->succ[e]);
+            lead_to_first(l, k, set);
         }
         return;
     }

@@ -94,7 +94,7 @@ static form phi_form(const simd *s, const ir_inst *phi) {
     if (!ir_is_int(phi->type) && !ir_is_ptr(phi->type)) return varying;
     form f = {0};
     for (unsigned k = 0; k < phi->nargs; k++) {
-        form x = form_of(s, ir_arg(phi, k), b->pred[k]);
+        form x = form_of(s, ir_arg(phi, k), b);
         if (x.shape == SIMD_UNSEEN) continue;
         if (f.shape != SIMD_UNSEEN && (f.shape != x.shape || f.stride != x.stride)) return varying;
         f = x;
@@ -105,7 +105,7 @@ static form phi_form(const simd *s, const ir_inst *phi) {
 static form find_form(const simd *s, const ir_inst *i) {
     form x = {0};
     if (i->op == IR_OP_phi) return phi_form(s, i);
-    if (!ir_has_flag(i, F_PURE) || ir_is_vector(i->type)) return varying;
+    if (!ir_has_flag(i, F_PURE) || ir_is_vector(i->type) || ir_is_bool(i->type)) return varying;
     for (unsigned k = 0; k < i->nargs; k++)
         if (form_of(s, ir_arg(i, k), i->block).shape == SIMD_UNSEEN) return x;
     if (i->nargs) x = form_of(s, ir_arg(i, 0), i->block);

@@ -4,6 +4,7 @@
  *
  *   vectorize.c    the pass: which loops, how many lanes; the loops before and after
  *   switches.c     switches as branches
+ *   bools.c        truth values in memory
  *   flow.c         the order of blocks, and the graph of the vector loop (partial linearization)
  *   shape.c        how values differ between lanes: not at all, by a constant stride, or anyhow
  *   wrap.c         strided values of which no lane wraps
@@ -186,6 +187,8 @@ static inline unsigned simd_most_lanes(const simd *s) {
     return s->cx->lanes ? s->cx->lanes : IR_MAX_LANES;
 }
 
+/* Makes truth values in memory bytes.  True: there are some. (bools.c) */
+bool simd_lower_bools(ir_func *f, const ir_loop *loop);
 /* Can all instructions be vectorized?  False: refused. (legal.c) */
 bool simd_is_legal(simd *s);
 

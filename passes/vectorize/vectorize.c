@@ -214,6 +214,7 @@ bool pass_vectorize(ir_func *f, pass_ctx *cx) {
                 loop = loops->of[b->id];
         if (!loop) return changed;
         const ir_block *header = loop->header;
+        changed |= simd_lower_bools(f, loop);
         pass_find_uniform_items(f, cx->scratch, &u);
         changed |= vectorize_loop(f, loop, &u, &p, cx);
         if (header->loop_hint & IR_LOOP_PART) changed |= ir_remove_unreachable(f);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # fuzz.sh BUILD SEEDS: each libFuzzer target for FUZZ_SECONDS (default 60), two at a time, within
 # 256 MB and one second an input, programs that are generated and run within five; then 10,000
-# pipelines.  Findings stay in BUILD/findings.
+# pipelines, and 100,000 kernels that are vectorized.  Findings stay in BUILD/findings.
 set -u
 export SPVF_ABORT=1 # a broken assertion is a finding
 build=$1
@@ -22,6 +22,11 @@ fuzz_one() {
 fuzz_pipelines() {
     seconds=100000
     FUZZ_RUNS=${FUZZ_RUNS:-10000} fuzz_one pipelines 20 1024
+}
+
+fuzz_lanes() {
+    seconds=100000
+    FUZZ_RUNS=${FUZZ_RUNS:-100000} fuzz_one lanes 30 1200
 }
 
 report() {
@@ -49,4 +54,6 @@ fuzz_one regalloc
 report regalloc $?
 fuzz_pipelines
 report pipelines $?
+fuzz_lanes
+report lanes $?
 exit $status

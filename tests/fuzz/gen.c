@@ -8,7 +8,7 @@
  * so a run is always defined and two runs must agree bit by bit, whatever passes and writers did.
  * No expression takes bytes twice, so that they give the same program with every compiler.
  */
-#include "ir/eval.h"
+#include "tests/fuzz/defined.h"
 #include "tests/fuzz/gen.h"
 #include "tests/random.h"
 
@@ -104,74 +104,26 @@ static ir_inst *build(gen *g, ir_op op, ir_type t, ir_imm imm, unsigned n, ir_in
 
 /* ----------------------------------------------------------------------------------- operations */
 
-static bool is_plain(ir_rule r) {
-    return r == R_INT || r == R_BITS || r == R_FLT || r == R_CMPI || r == R_CMPF || r == R_TESTF;
-}
-
-static bool takes(const ir_op_info *o, ir_type t) {
-    if (o->rule == R_INT) return ir_is_int(t) && !ir_is_bool(t);
-    if (o->rule == R_BITS || o->rule == R_CMPI) return ir_is_int(t);
-    return ir_is_float(t);
-}
-
-/* A divisor that is neither 0 nor -1. */
-static ir_inst *divisor(gen *g, ir_type t) {
-    unsigned bits = ir_bits(g->f->module, ir_elem(t));
-    ir_inst *low = ir_const(g->f, t, (UINT64_C(1) << (bits - 1)) - 1), *one = ir_const(g->f, t, 1);
-    ir_inst *positive = ir_build2(&g->b, IR_OP_and, t, operand(g, t), low);
-    return ir_build2(&g->b, IR_OP_or, t, positive, one);
-}
-
-/* Which NaN an operation gives is not defined, so its bits may not be looked at. */
-static ir_inst *known_nan(gen *g, ir_inst *x) {
-    if (!ir_is_float(x->type)) return x;
-    ir_inst *nan = ir_const(g->f, x->type, ir_fp_nan(ir_kind_of(ir_elem(x->type))));
-    ir_inst *is_nan = ir_build2(&g->b, IR_OP_funo, ir_with_elem(x->type, IR_I1), x, x);
-    return ir_build_select(&g->b, is_nan, nan, x);
-}
-
-/* Nor is it defined which of two zeros some operations give. */
-static ir_inst *known_zero(gen *g, ir_inst *x) {
-    switch (x->op) {
-    case IR_OP_fmin:
-    case IR_OP_fmax:
-    case IR_OP_fclamp:
-    case IR_OP_maxmag:
-    case IR_OP_minmag: return ir_build2(&g->b, IR_OP_fadd, x->type, x, ir_const(g->f, x->type, 0));
-    default: return x;
-    }
-}
-
 static void plain_operation(gen *g) {
     ir_type t = any_type(g);
     unsigned draw = byte(g);
     ir_op op = (ir_op)((draw + byte(g)) % IR_OP_COUNT);
     const ir_op_info *o = &ir_ops[op];
-    if (!is_plain(o->rule) || !takes(o, t) || (g->exact && o->flags & F_NOFOLD)) return;
+    if (!defined_is_plain(o->rule) || !defined_takes(o, t) || (g->exact && o->flags & F_NOFOLD))
+        return;
     ir_inst *args[3];
     for (unsigned i = 0; i < o->nargs; i++) args[i] = operand(g, t);
-    if (o->flags & F_TRAPS) args[1] = divisor(g, t);
-    if (op == IR_OP_signbit) args[0] = known_nan(g, args[0]);
-    if (op == IR_OP_copysign) args[1] = known_nan(g, args[1]);
+    if (o->flags & F_TRAPS) args[1] = defined_divisor(&g->b, operand(g, t));
+    if (op == IR_OP_signbit) args[0] = defined_nan(&g->b, args[0]);
+    if (op == IR_OP_copysign) args[1] = defined_nan(&g->b, args[1]);
     bool same = o->rule == R_INT || o->rule == R_BITS || o->rule == R_FLT;
     ir_type to = same ? t : ir_with_elem(t, IR_I1);
-    keep(g, known_zero(g, build(g, op, to, (ir_imm){0}, o->nargs, args)));
-}
-
-static ir_op conversion_op(ir_type from, ir_type to, gen *g) {
-    bool is_signed = byte(g) & 1;
-    unsigned a = ir_bits(g->f->module, ir_elem(from)), b = ir_bits(g->f->module, ir_elem(to));
-    if (ir_is_int(from) && ir_is_int(to))
-        return a > b ? IR_OP_trunc : a == b ? IR_OP_COUNT : is_signed ? IR_OP_sext : IR_OP_zext;
-    if (ir_is_bool(from) || ir_is_bool(to)) return IR_OP_COUNT;
-    if (ir_is_int(from)) return is_signed ? IR_OP_sitofp : IR_OP_uitofp;
-    if (ir_is_int(to)) return is_signed ? IR_OP_fptosi : IR_OP_fptoui;
-    return a == b ? IR_OP_COUNT : IR_OP_fpcast;
+    keep(g, defined_zero(&g->b, build(g, op, to, (ir_imm){0}, o->nargs, args)));
 }
 
 static void conversion(gen *g) {
     ir_type from = any_type(g), to = ir_with_elem(from, ir_elem(any_type(g)));
-    ir_op op = conversion_op(from, to, g);
+    ir_op op = defined_conversion(from, to, byte(g) & 1);
     if (op == IR_OP_COUNT) return;
     ir_imm imm = {0};
     if (ir_ops[op].imm == I_ROUND) {
@@ -192,7 +144,7 @@ static void bit_cast(gen *g) {
         {IR_I16 | 8u << 5, IR_F64 | 2u << 5},
     };
     unsigned p = below(g, 6), way = byte(g) & 1;
-    ir_inst *x = known_nan(g, operand(g, pairs[p][way]));
+    ir_inst *x = defined_nan(&g->b, operand(g, pairs[p][way]));
     keep(g, build(g, IR_OP_bitcast, pairs[p][!way], (ir_imm){0}, 1, &x));
 }
 
@@ -277,7 +229,7 @@ static void change_in_place(gen *g) {
     ir_op op = ir_is_float(t) ? floats[below(g, 4)] : ints[below(g, 8)];
     bool swap = byte(g) & 1;
     ir_inst *args[] = {swap ? y : x, swap ? x : y};
-    ir_inst *r = known_zero(g, build(g, op, t, (ir_imm){0}, 2, args));
+    ir_inst *r = defined_zero(&g->b, build(g, op, t, (ir_imm){0}, 2, args));
     bool atomic = t == IR_I32 || t == IR_I64;
     if (how >> 2 & 1 && atomic) change_atomically(g, t, how >> 3 & 1 ? place : slot(g, v));
     ir_build_store(&g->b, r, place, align, flags);
@@ -441,26 +393,10 @@ static void statements(gen *g, unsigned depth) {
 
 /* ------------------------------------------------------------------------------------- function */
 
-static ir_inst *as_i64(gen *g, ir_inst *v) {
-    static const ir_kind ints[] = {
-        [1] = IR_I1, [8] = IR_I8, [16] = IR_I16, [32] = IR_I32, [64] = IR_I64};
-    unsigned bits = ir_bits(g->f->module, v->type);
-    v = known_nan(g, v);
-    if (ir_is_float(v->type)) v = ir_build1(&g->b, IR_OP_bitcast, ints[bits], v);
-    return bits == 64 ? v : ir_build1(&g->b, IR_OP_zext, IR_I64, v);
-}
-
 /* Everything that was computed goes into the result. */
 static ir_inst *digest(gen *g) {
-    ir_inst *sum = ir_const(g->f, IR_I64, 0), *factor = ir_const(g->f, IR_I64, 31);
-    for (unsigned i = 0; i < g->n; i++) {
-        ir_inst *v = g->value[i];
-        for (unsigned lane = 0; lane < ir_lanes(v->type); lane++) {
-            ir_inst *x = ir_is_vector(v->type) ? ir_build_extract(&g->b, v, lane) : v;
-            ir_inst *scaled = ir_build2(&g->b, IR_OP_mul, IR_I64, sum, factor);
-            sum = ir_build2(&g->b, IR_OP_add, IR_I64, scaled, as_i64(g, x));
-        }
-    }
+    ir_inst *sum = ir_const(g->f, IR_I64, 0);
+    for (unsigned i = 0; i < g->n; i++) sum = defined_digest(&g->b, sum, g->value[i]);
     return sum;
 }
 

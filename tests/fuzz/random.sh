@@ -1,6 +1,6 @@
 #!/bin/sh
 # random.sh BUILD: what the generators of random programs make of a seed that is new each time, the
-# seconds since 1970, or SEED: pipelines, functions, programs of the register allocator, commands of
+# seconds since 1970, or SEED: pipelines, functions, kernels, programs of the register allocator, commands of
 # queues and of command buffers, damaged modules, plans and entries of the cache.  RANDOM_TIMES
 # (default 1) as many as below, which take minutes.  The first line names the seed, with which the
 # same is made again; what fails is shown.
@@ -27,6 +27,7 @@ try() {
 
 try 4000 fuzz/pipelines "$build/seeds/pipelines"
 try 10000 fuzz/gen "$build/seeds/gen"
+try 20000 fuzz/lanes "$build/seeds/lanes"
 try 4000 fuzz/regalloc "$build/seeds/regalloc"
 try 20000 opencl/command_random tests/opencl/command_kernels.cl
 try 5000 runtime/queue_random "$build/tests/command_kernels.spv"

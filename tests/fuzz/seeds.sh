@@ -4,7 +4,7 @@ set -eu
 out=$1
 corpus=$2
 spvfuse=$3
-mkdir -p "$out/spirv" "$out/text" "$out/plan" "$out/gen" "$out/pipelines" "$out/regalloc" \
+mkdir -p "$out/spirv" "$out/text" "$out/plan" "$out/gen" "$out/lanes" "$out/pipelines" "$out/regalloc" \
     "$out/entry"
 # Small modules of each producer, and malformed ones.
 find "$corpus" -path '*clang*' -name '*.spv' -size -8k | grep -v '\.out/' | sort | awk 'NR % 4 == 0' |
@@ -38,5 +38,6 @@ random_files() {
     }'
 }
 random_files gen 7 300 20
+random_files lanes 11 150 25
 random_files pipelines 8 100 40
 random_files regalloc 9 20 15
