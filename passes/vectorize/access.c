@@ -214,6 +214,11 @@ static void scatter(simd *s, const ir_inst *i, const simd_node *n) {
     }
 }
 
+static ir_inst *extract_last(simd *s, ir_inst *lanes) {
+    if (!s->is_rest) return ir_build_extract(&s->b, lanes, s->lanes - 1);
+    return ir_build2(&s->b, IR_OP_extract, ir_elem(lanes->type), lanes, s->last);
+}
+
 /* One place for all items: the last one writes last. */
 static void store_last(simd *s, const ir_inst *i) {
     ir_inst *v = ir_arg(i, 0), *p = simd_base(s, simd_address(i));
@@ -223,8 +228,7 @@ static void store_last(simd *s, const ir_inst *i) {
         return;
     }
     ir_inst **lane = ir_new_array(s->scratch, ir_inst *, m);
-    for (unsigned k = 0; k < m; k++)
-        lane[k] = ir_build_extract(&s->b, component(s, i, k), s->lanes - 1);
+    for (unsigned k = 0; k < m; k++) lane[k] = extract_last(s, component(s, i, k));
     ir_inst *last = m == 1 ? lane[0] : ir_build_vec(&s->b, v->type, lane);
     store_lanes(s, i, last, p, NULL);
 }

@@ -48,11 +48,11 @@ static ir_inst * not(simd * s, ir_inst *mask) {
 /* Operand n of i need not be dominated by its definition. */
 static void add_hole(simd *s, ir_inst *i, unsigned n) {
     ir_block *at = ir_arg(i, n)->block;
-    if (at) *ir_push(s->scratch, &s->holes) = (simd_hole){i, n, false, at};
+    if (at) *ir_push(s->scratch, &s->holes) = (simd_hole){i, n, false, at, s->preheader};
 }
 
 static void add_mask_hole(simd *s, ir_inst *i, unsigned n, const simd_lanes *mask) {
-    *ir_push(s->scratch, &s->holes) = (simd_hole){i, n, true, mask->at};
+    *ir_push(s->scratch, &s->holes) = (simd_hole){i, n, true, mask->at, s->preheader};
 }
 
 /* These have operands that are repaired later, so they must not be simplified before. */

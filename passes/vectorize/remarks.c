@@ -58,6 +58,7 @@ void simd_remark(const simd *s) {
         ir_putf(&text, "a loop runs one work-item at a time: %s", s->refusal);
     } else {
         ir_putf(&text, "a loop runs %u work-items at a time", s->lanes);
+        if (simd_has_rest(s)) ir_put(&text, ", and those that are left under a mask");
         put_accesses(s, &text);
     }
     if (s->scalar_price)

@@ -23,7 +23,7 @@ static bool is_dominated(const ir_dom *dom, const simd_hole *h) {
 static void begin_iterations(simd *s, ir_ssa *ssa, const simd_hole *h, ir_type t) {
     ir_inst *none = h->is_mask ? ir_const(s->f, simd_mask_type(s), 0) : ir_undef(s->f, t);
     const ir_loops *loops = ir_loop_tree(s->f);
-    if (h->is_mask) ir_ssa_def(ssa, s->preheader, none);
+    if (h->is_mask) ir_ssa_def(ssa, h->preheader, none);
     for (const ir_loop *l = loops->of[h->at->id]; l; l = l->parent)
         if (l->header->mark != SIMD_NONE) ir_ssa_def(ssa, l->header, none);
 }

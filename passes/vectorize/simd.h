@@ -24,6 +24,7 @@
  *   parts.c        loops that leave items to others
  *   repair.c       uses that lost the dominance of their definition
  *   price.c        whether the vector loop is the faster one
+ *   rest.c         the items that are left: an iteration under a mask
  *   remarks.c      what has become of a loop, in words
  */
 #ifndef SPVFUSE_PASSES_SIMD_H
@@ -102,6 +103,8 @@ typedef struct {
     ir_vec(struct simd_after) after; /* values of the loop that are used after it */
     ir_vec(ir_inst *) phis;          /* scalar phis whose copies get their arguments at the end */
     ir_vec(struct simd_hole) holes;  /* operands to be checked by repair.c */
+    bool is_rest;                    /* the iteration for the remaining items is being built */
+    ir_inst *last;                   /* rest: the number of the last active lane, i32 */
     uint64_t scalar_price, vector_price; /* of an item, if they have been compared */
     const char *refusal;
     const ir_inst *refused; /* the instruction that it is about, or NULL */
@@ -116,7 +119,7 @@ static inline bool simd_is_inside(const simd *s, const ir_inst *v) {
 }
 /* Are there lanes that do not get there? */
 static inline bool simd_is_masked(const simd *s, const ir_block *b) {
-    return s->node[s->node[s->node_of[b->id]].mask_of].mask_of != 0;
+    return s->is_rest || s->node[s->node[s->node_of[b->id]].mask_of].mask_of != 0;
 }
 /* The address of a load or store, and the type of what it accesses. */
 static inline ir_inst *simd_address(const ir_inst *i) { return ir_arg(i, i->op == IR_OP_store); }
@@ -179,6 +182,8 @@ const ir_loop *simd_left_loop(const simd *s, const ir_inst *v, const ir_block *a
 
 /* Finds how many lanes the vector loop has.  False: refused. (width.c) */
 bool simd_find_width(simd *s);
+/* The number of items that the loop is known to have, or 0. */
+uint64_t simd_known_items(const simd *s);
 
 /* Does no lane of the strided value v wrap? (wrap.c) */
 bool simd_cannot_wrap(const simd *s, const ir_inst *v, int64_t stride, bool is_signed);
@@ -334,8 +339,29 @@ typedef struct simd_hole {
     unsigned arg;
     bool is_mask; /* of lanes that take an edge */
     ir_block *at;
+    ir_block *preheader; /* of the loop that it is in */
 } simd_hole;
-void simd_repair(simd *s);
+void simd_repair(simd *s); /* after all else: loops are found again */
+
+/* --------------------------------------------------------------------- copies of the body (vectorize.c) */
+
+/* What is around the vector loop. */
+typedef struct {
+    ir_block *skip, *rest; /* lead to the scalar loop: in place of the vector loop, and after it */
+    ir_inst *start, *end;  /* of the vector loop */
+    ir_inst *counter;
+} simd_frame;
+
+/* Makes the blocks of all nodes, and then their contents. */
+void simd_make_nodes(simd *s);
+void simd_fill_nodes(simd *s);
+
+/* --------------------------------------------------------------------------------------- rest.c */
+
+/* Are the remaining items to be done by an iteration under a mask? */
+bool simd_has_rest(const simd *s);
+/* Builds it in place of the scalar loop, which cannot be reached after that. */
+void simd_build_rest(simd *s, const simd_frame *fr);
 
 /* -------------------------------------------------------------------------------------- price.c */
 

@@ -55,22 +55,17 @@ static ir_inst *number(const simd *s, uint64_t n) {
     return ir_const(s->f, s->scalar.counter->type, n);
 }
 
-typedef struct {
-    ir_block *rest;
-    ir_inst *start, *end; /* of the vector loop */
-    ir_inst *counter;
-} frame;
-
 /* The items of the vector loop, and a branch around it if there may be none. */
-static void build_setup(simd *s, frame *fr) {
+static void build_setup(simd *s, simd_frame *fr) {
     const simd_loop *l = &s->scalar;
     ir_block *h = l->loop->header, *from = h->pred[l->entry];
     ir_type t = l->counter->type;
     unsigned edge = from->succ[0] == h ? 0 : 1;
-    ir_block *skip = ir_split_edge(from, edge), *setup = ir_block_new(s->f, NULL);
+    ir_block *setup = ir_block_new(s->f, NULL);
+    fr->skip = ir_split_edge(from, edge);
     s->preheader = ir_block_new(s->f, NULL);
     fr->rest = ir_block_new(s->f, NULL);
-    setup->mark = skip->mark = s->preheader->mark = fr->rest->mark = SIMD_NONE;
+    setup->mark = fr->skip->mark = s->preheader->mark = fr->rest->mark = SIMD_NONE;
     ir_redirect_edge(from, edge, setup);
     fr->start = ir_arg(l->counter, l->entry);
     ir_at_end(&s->b, setup);
@@ -78,21 +73,18 @@ static void build_setup(simd *s, frame *fr) {
     ir_inst *full = ir_build2(&s->b, IR_OP_and, t, n, number(s, ~(uint64_t)(s->lanes - 1)));
     fr->end = ir_build2(&s->b, IR_OP_add, t, fr->start, full);
     ir_inst *any = ir_build2(&s->b, IR_OP_ne, IR_I1, full, number(s, 0));
-    ir_build_br(&s->b, any, s->preheader, skip);
+    ir_build_br(&s->b, any, s->preheader, fr->skip);
 }
 
-static void build_nodes(simd *s, frame *fr) {
+void simd_make_nodes(simd *s) {
     for (uint32_t k = 0; k < s->n; k++) {
         simd_node *n = &s->node[k];
         n->head = n->tail = ir_block_new(s->f, NULL);
         n->head->mark = k;
     }
-    s->node[0].head->loop_hint |= IR_LOOP_ITEMS;
-    ir_at_end(&s->b, s->preheader);
-    ir_build_jmp(&s->b, s->node[0].head);
-    fr->counter = ir_append_arg(ir_build_phi(s->node[0].head, s->scalar.counter->type), fr->start);
-    s->value[s->scalar.counter->id].base = fr->counter;
-    simd_begin_carried(s);
+}
+
+void simd_fill_nodes(simd *s) {
     for (uint32_t k = 0; k < s->n; k++) {
         simd_enter_node(s, k);
         const simd_node *n = &s->node[k];
@@ -103,8 +95,19 @@ static void build_nodes(simd *s, frame *fr) {
     }
 }
 
+static void build_nodes(simd *s, simd_frame *fr) {
+    simd_make_nodes(s);
+    s->node[0].head->loop_hint |= IR_LOOP_ITEMS;
+    ir_at_end(&s->b, s->preheader);
+    ir_build_jmp(&s->b, s->node[0].head);
+    fr->counter = ir_append_arg(ir_build_phi(s->node[0].head, s->scalar.counter->type), fr->start);
+    s->value[s->scalar.counter->id].base = fr->counter;
+    simd_begin_carried(s);
+    simd_fill_nodes(s);
+}
+
 /* The end of an iteration, and what comes after the loop. */
-static void build_end(simd *s, frame *fr) {
+static void build_end(simd *s, simd_frame *fr) {
     const simd_loop *l = &s->scalar;
     ir_type t = l->counter->type;
     simd_close_carried(s);
@@ -128,24 +131,42 @@ static void build_end(simd *s, frame *fr) {
     simd_leave_loops(s, fr->rest);
 }
 
-static void build(simd *s, frame *fr) {
+static void build(simd *s, simd_frame *fr) {
     s->nvalues = s->f->next_id;
     foreach_block (b, s->f) b->mark = SIMD_NONE;
     ir_builder_init(&s->b, s->f);
     build_setup(s, fr);
     build_nodes(s, fr);
     build_end(s, fr);
-    simd_repair(s);
 }
 
 /* The vector loop is never entered, so it will be removed. */
-static void discard(simd *s, frame *fr) {
+static void discard(simd *s, simd_frame *fr) {
     simd_refuse(s, NULL, "it would not be faster");
     ir_set_arg(s->preheader->pred[0]->last, 0, ir_const(s->f, IR_I1, 0));
     fr->end = fr->start;
 }
 
 /* ------------------------------------------------------------------------------------- the pass */
+
+/* Builds the vector loop, and keeps it if it pays. */
+static void replace_loop(simd *s) {
+    simd_frame fr;
+    simd_find_groups(s);
+    build(s, &fr);
+    if (s->cx->lanes || simd_pays(s))
+        ir_count(s->f->module->cx, vectorize_loops, 1);
+    else
+        discard(s, &fr);
+    if (simd_is_part(s)) simd_replace_part(s, s->preheader->pred[0], fr.start, fr.end);
+    simd_remark(s);
+    if (!s->refusal && simd_has_rest(s)) {
+        simd_build_rest(s, &fr);
+        ir_count(s->f->module->cx, vectorize_rests, 1);
+    }
+    simd_repair(s);
+    ir_remove_unreachable(s->f);
+}
 
 /* By block id, below n: loops over items that have been done, and loops of items that have been
  * split. */
@@ -169,19 +190,11 @@ static bool vectorize_loop(ir_func *f, const ir_loop *loop, const pass_uniformit
     if (ok && simd_split_rounds(&s)) return true;
     p->done[loop->header->id] = true;
     ok = ok && simd_place_arrays(&s);
-    frame fr;
-    if (ok) {
-        simd_find_groups(&s);
-        build(&s, &fr);
-        if (cx->lanes || simd_pays(&s))
-            ir_count(f->module->cx, vectorize_loops, 1);
-        else
-            discard(&s, &fr);
-        if (simd_is_part(&s)) simd_replace_part(&s, s.preheader->pred[0], fr.start, fr.end);
-    } else if (s.scalar.counter && simd_is_part(&s)) {
+    if (ok)
+        replace_loop(&s);
+    else if (s.scalar.counter && simd_is_part(&s))
         simd_leave_part(&s);
-    }
-    simd_remark(&s);
+    if (!ok) simd_remark(&s);
     return ok;
 }
 

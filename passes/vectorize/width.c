@@ -130,15 +130,14 @@ static unsigned choose_lanes(const simd *s) {
     return lanes < IR_MAX_LANES ? lanes : IR_MAX_LANES;
 }
 
-/* The number of items that the loop is known to have, or 0. */
-static uint64_t known_items(const simd *s) {
+uint64_t simd_known_items(const simd *s) {
     const ir_inst *start = ir_arg(s->scalar.counter, s->scalar.entry), *end = s->scalar.end;
     if (!ir_is_const(start) || !ir_is_const(end)) return 0;
     return end->imm.bits - start->imm.bits;
 }
 
 bool simd_find_width(simd *s) {
-    uint64_t items = known_items(s);
+    uint64_t items = simd_known_items(s);
     s->lanes = s->cx->lanes ? s->cx->lanes : choose_lanes(s);
     while (!s->cx->lanes && items && items < s->lanes) s->lanes /= 2;
     if (items && items < s->lanes) s->lanes = 1;
