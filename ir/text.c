@@ -86,6 +86,7 @@ const text_word text_loop_hints[] = {
     {"items", IR_LOOP_ITEMS},
     {"part", IR_LOOP_PART},
     {"ends", IR_LOOP_ENDS},
+    {"rows", IR_LOOP_ROWS},
     {NULL, 0},
 };
 const text_word text_scopes[] = {

@@ -89,6 +89,7 @@ const char pass_group_pipeline[] =
 
 const char pass_vector_pipeline[] =
     "functions,"   /* code with branches, which vectorize can see */
+    "rows,"        /* loads that rows share, before each row has loops of its own */
     "indexsets,"   /* conditions and clamps are decided for most items */
     "vectorize,"   /* several items at once */
     "mem2reg,"     /* elements of small private arrays */

@@ -400,13 +400,17 @@ static void mark_own_of_items(finder *s, const ir_loop *loop) {
 }
 
 void pass_find_uniform_items(ir_func *f, ir_arena *a, pass_uniformity *out) {
+    pass_find_uniform_loops(f, a, IR_LOOP_ITEMS, out);
+}
+
+void pass_find_uniform_loops(ir_func *f, ir_arena *a, unsigned hint, pass_uniformity *out) {
     finder s;
     begin(&s, f, a, out);
     bool *is_latch = ir_new_array(a, bool, f->next_block);
     s.is_latch = is_latch;
     foreach_block (b, f) {
         const ir_loop *loop = s.loops->of[b->id];
-        if (!(b->loop_hint & IR_LOOP_ITEMS) || !loop || loop->header != b) continue;
+        if (!(b->loop_hint & hint) || !loop || loop->header != b) continue;
         for (uint32_t p = 0; p < b->npred; p++)
             if (ir_in_loop(s.loops, b->pred[p], loop)) is_latch[b->pred[p]->id] = true;
         mark_own_of_items(&s, loop);

@@ -248,6 +248,7 @@ static void build_loops(looper *l, const pass_region *r, pass_item_loops *all) {
     all->item = pass_build_plain(&l->b, IR_OP_add, row, all->id[0]);
     ir_build_jmp(&l->b, r->head);
     if (at != before) at->loop_hint |= IR_LOOP_ITEMS;
+    if (loop[0].end && loop[1].end) loop[1].header->loop_hint |= IR_LOOP_ROWS;
     for (unsigned d = 3; d-- > 0;)
         if (loop[d].end) latch = end_loop(l, &loop[d], &all->id[d], latch);
     link_exits(l, r, latch);
