@@ -319,7 +319,20 @@ ir_inst *mach_packed_fneg(ir_builder *b, ir_inst *v, ir_inst *x) {
 ir_inst *mach_packed_fabs(ir_builder *b, ir_inst *v, ir_inst *x) {
     return build_with_constant(b, v, andps, x, ~sign_of(v->type));
 }
+/* Bits of x where the mask m is set, otherwise those of y. */
+static ir_inst *merge_bits(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y, uint64_t m) {
+    static const x86_widths forms = X86_EVEX_BINARY_IMM(VPTERNLOGD);
+    enum { TABLE = 0xe4 };
+    x86_draft d = {.row = forms[x86_form_of(b, v->type)], .type = v->type};
+    x86_add_reg(b, &d, x);
+    x86_add_reg(b, &d, y);
+    x86_add_rm(b, &d, v, all_lanes(b, v->type, m));
+    x86_add_int(b, &d, IR_I8, TABLE);
+    return x86_build(b, &d);
+}
+
 ir_inst *mach_packed_copysign(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    if (x86_has(b, X86_V4)) return merge_bits(b, v, x, y, ~sign_of(v->type));
     ir_inst *size = build_with_constant(b, v, andps, x, ~sign_of(v->type));
     ir_inst *sign = build_with_constant(b, v, andps, y, sign_of(v->type));
     return build_rows(b, v->type, orps, size, sign);
