@@ -14,10 +14,24 @@ static bool check_private(simd *s, const ir_inst *i, const ir_inst *address) {
     return !a->refusal || simd_refuse(s, a->refused, a->refusal);
 }
 
+/* Is it what items keep over barriers?  They have parts of memory of the launch, whose address is
+ * loaded. */
+static bool is_kept(const simd *s, const ir_inst *p) {
+    for (;;) {
+        const simd_carried *c = simd_is_inside(s, p) ? s->value[p->id].carried : NULL;
+        if (p->op == IR_OP_ptradd || p->op == IR_OP_ptrcast)
+            p = ir_arg(p, 0);
+        else if (c && c->phi == p)
+            p = c->init;
+        else
+            return p->op == IR_OP_load;
+    }
+}
+
 static bool check_access(simd *s, const ir_inst *i, const ir_inst *address) {
     if (i->imm.mem.flags & IR_MEM_VOLATILE) return simd_refuse(s, i, "an access is volatile");
-    if (s->value[address->id].array || ir_space_of(address->type) == IR_PRIVATE)
-        return check_private(s, i, address);
+    bool is_private = ir_space_of(address->type) == IR_PRIVATE && !is_kept(s, address);
+    if (s->value[address->id].array || is_private) return check_private(s, i, address);
     if (is_uniform(s, address)) {
         bool once = i->op == IR_OP_load || !simd_is_masked(s, i->block);
         return once || simd_refuse(s, i, "a store to one place, which not all items execute");
