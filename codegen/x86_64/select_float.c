@@ -75,6 +75,30 @@ static unsigned fused_row(const fused_rows r, ir_type t) {
 
 enum { TIED_X, TIED_Z, TIED_FACTOR };
 
+#define FUSED(N)                                                                                   \
+    {                                                                                              \
+        {X86_##N##SS_x_x_xm, X86_##N##SD_x_x_xm}, {X86_##N##PS_x_x_xm, X86_##N##PD_x_x_xm},        \
+            {X86_##N##PS_y_y_ym, X86_##N##PD_y_y_ym}, {                                            \
+            X86_##N##PS_z_z_zm_e, X86_##N##PD_z_z_zm_e                                             \
+        }                                                                                          \
+    }
+#define FORMS(N)                                                                                   \
+    { [TIED_X] = FUSED(N##213), [TIED_Z] = FUSED(N##231), [TIED_FACTOR] = FUSED(N##132) }
+
+/* By what is done with the product and the third operand. */
+enum { ADD, SUBTRACT, ADD_TO_NEGATIVE, SUBTRACT_FROM_NEGATIVE, FUSED_OPS };
+static const fused_rows fused[FUSED_OPS][3] = {FORMS(VFMADD), FORMS(VFMSUB), FORMS(VFNMADD),
+                                               FORMS(VFNMSUB)};
+
+x86_row x86_tied_to_sum(x86_row row) {
+    for (unsigned op = 0; op < FUSED_OPS; op++)
+        for (unsigned width = 0; width < 4; width++)
+            for (unsigned wide = 0; wide < 2; wide++)
+                if (fused[op][TIED_X][width][wide] == row)
+                    return (x86_row)fused[op][TIED_Z][width][wide];
+    return X86_ROWS;
+}
+
 /* Has z no user but v, and a choice between v and z? */
 static bool ends_with(const ir_inst *v, const ir_inst *z) {
     bool chosen = !v->uses->next && x86_is_blend(v->uses->user);
@@ -102,23 +126,14 @@ static ir_inst *build_fma(ir_builder *b, ir_inst *v, const fused_rows tied[3],
     return x86_build(b, &d);
 }
 
-#define FUSED(N)                                                                                   \
-    {                                                                                              \
-        {X86_##N##SS_x_x_xm, X86_##N##SD_x_x_xm}, {X86_##N##PS_x_x_xm, X86_##N##PD_x_x_xm},        \
-            {X86_##N##PS_y_y_ym, X86_##N##PD_y_y_ym}, {                                            \
-            X86_##N##PS_z_z_zm_e, X86_##N##PD_z_z_zm_e                                             \
-        }                                                                                          \
-    }
-#define FMA(name, N)                                                                               \
+#define FMA(name, op)                                                                              \
     ir_inst *mach_##name(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y, ir_inst *z) {          \
-        static const fused_rows tied[] = {                                                         \
-            [TIED_X] = FUSED(N##213), [TIED_Z] = FUSED(N##231), [TIED_FACTOR] = FUSED(N##132)};    \
-        return build_fma(b, v, tied, (ir_inst *[]){x, y, z});                                      \
+        return build_fma(b, v, fused[op], (ir_inst *[]){x, y, z});                                 \
     }
-FMA(fma, VFMADD)   /* x * y + z */
-FMA(fms, VFMSUB)   /* x * y - z */
-FMA(fnma, VFNMADD) /* z - x * y */
-FMA(fnms, VFNMSUB) /* -(x * y) - z */
+FMA(fma, ADD)                     /* x * y + z */
+FMA(fms, SUBTRACT)                /* x * y - z */
+FMA(fnma, ADD_TO_NEGATIVE)        /* z - x * y */
+FMA(fnms, SUBTRACT_FROM_NEGATIVE) /* -(x * y) - z */
 #undef FMA
 
 /* ---------------------------------------------------------------------- one operand in, one out */

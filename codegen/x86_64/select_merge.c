@@ -117,10 +117,24 @@ static bool compute_at(merging *m, ir_inst *i, ir_inst *x, masked how) {
 
 static bool is_zero(const ir_inst *x) { return x->op == IR_OP_mach && x86_kind_of(x) == MACH_ZERO; }
 
+/* Makes x, a multiply-add, take the register of its third operand if that is `other` and ends at
+ * i. */
+static void tie_to(const merging *m, ir_inst *x, const ir_inst *other, const ir_inst *i) {
+    x86_row row = x86_tied_to_sum(x86_row_of(x));
+    if (row == X86_ROWS || x86_has_memory(x) || ir_arg(x, 2) != other || !ends_at(m, other, i))
+        return;
+    ir_inst *factor = ir_arg(x, 0), *other_factor = ir_arg(x, 1), *sum = ir_arg(x, 2);
+    x->imm.mach.row = (uint16_t)row;
+    ir_set_arg(x, 0, sum);
+    ir_set_arg(x, 1, factor);
+    ir_set_arg(x, 2, other_factor);
+}
+
 /* Lanes of x where the mask is set, otherwise of other, in the place of i. */
 static bool merge(merging *m, ir_inst *i, ir_inst *mask, ir_inst *x, ir_inst *other) {
     if (x == other || !is_for(m, x, i) || x86_bytes_of(x->type) != x86_bytes_of(i->type))
         return false;
+    tie_to(m, x, other, i);
     x86_row row = masked_row(m, x, i->type);
     if (row == X86_ROWS || x->nargs + 2 > CG_MAX_ARGS) return false;
     bool zeroes = x86_forms[row].flags & X86_ZEROED;
