@@ -9,8 +9,9 @@
  * one lane is active, so what is the same for all items needs no mask.  The scalar loop is removed.
  *
  * This is done where the target has masks, if the number of items is known or the body is small, but
- * not after loops of so many iterations that the rest does not matter.  Loops with values that go from one item to the next, or on to
- * what follows, keep the scalar loop for the rest, and so do parts of loops (parts.c).
+ * not after loops of so many iterations that the rest does not matter.  Loops with values that go
+ * from one item to the next, or on to what follows, keep the scalar loop for the rest.  A part of a
+ * loop (parts.c) with such an iteration leaves no items.
  */
 #include "passes/vectorize/simd.h"
 
@@ -32,7 +33,7 @@ static bool is_long(const simd *s) {
 
 bool simd_has_rest(const simd *s) {
     bool masks = s->cx->target && s->cx->target->has_masks;
-    if (!masks || s->carried.n || s->after.n || simd_is_part(s)) return false;
+    if (!masks || s->carried.n || s->after.n) return false;
     uint64_t items = simd_known_items(s);
     return items ? items % s->lanes != 0 : !is_long(s) && size_of(s) <= SMALL;
 }

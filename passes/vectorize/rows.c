@@ -37,7 +37,7 @@ typedef struct {
     ir_builder b;
 } jam;
 
-/* --------------------------------------------------------------------------------------- legality */
+/* ------------------------------------------------------------------------------------- legality */
 
 static bool is_own_variable(const ir_inst *p) {
     while (p->op == IR_OP_ptradd || p->op == IR_OP_ptrcast) p = ir_arg(p, 0);
@@ -75,7 +75,7 @@ static bool is_legal(const jam *j) {
     return true;
 }
 
-/* ------------------------------------------------------------------------------------------ profit */
+/* --------------------------------------------------------------------------------------- profit */
 
 /* What the innermost loops have for all lanes of items. */
 typedef struct {
@@ -124,7 +124,7 @@ static unsigned choose_rows(const jam *j) {
     return rows;
 }
 
-/* ------------------------------------------------------------------------------------------ copies */
+/* --------------------------------------------------------------------------------------- copies */
 
 static ir_inst *in_row(const jam *j, ir_inst *v, unsigned r) {
     ir_inst *own = v->block && v->id < j->nvalues ? j->row[r][v->id] : NULL;
@@ -197,7 +197,7 @@ static void repeat_blocks(jam *j) {
         }
 }
 
-/* ------------------------------------------------------------------------------------------- loops */
+/* ---------------------------------------------------------------------------------------- loops */
 
 /* Copies the loops for rows that are left from `full` on; edge n of `middle` leads there. */
 static void build_rest(jam *j, ir_block *setup, ir_inst *start, ir_inst *full) {
@@ -242,7 +242,7 @@ static void jam_rows(jam *j) {
     ir_count(j->f->module->cx, rows_loops, 1);
 }
 
-/* -------------------------------------------------------------------------------------- the pass */
+/* ------------------------------------------------------------------------------------- the pass */
 
 static bool find_loop(jam *j) {
     simd s = {.f = j->f, .uniformity = j->by_row, .scalar = j->loop};

@@ -350,6 +350,7 @@ typedef struct {
     ir_block *skip, *rest; /* lead to the scalar loop: in place of the vector loop, and after it */
     ir_inst *start, *end;  /* of the vector loop */
     ir_inst *counter;
+    bool has_rest; /* the remaining items are an iteration under a mask */
 } simd_frame;
 
 /* Makes the blocks of all nodes, and then their contents. */

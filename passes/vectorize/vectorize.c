@@ -117,7 +117,7 @@ static void build_end(simd *s, simd_frame *fr) {
                 fr->rest);
     ir_append_arg(fr->counter, next);
     ir_at_end(&s->b, fr->rest);
-    if (simd_is_part(s)) {
+    if (simd_is_part(s) && !fr->has_rest) {
         ir_build_jmp(&s->b, l->exit);
         simd_exit_part(s, fr->end);
         return;
@@ -151,16 +151,18 @@ static void discard(simd *s, simd_frame *fr) {
 
 /* Builds the vector loop, and keeps it if it pays. */
 static void replace_loop(simd *s) {
-    simd_frame fr;
+    simd_frame fr = {.has_rest = simd_has_rest(s)};
     simd_find_groups(s);
     build(s, &fr);
     if (s->cx->lanes || simd_pays(s))
         ir_count(s->f->module->cx, vectorize_loops, 1);
     else
         discard(s, &fr);
-    if (simd_is_part(s)) simd_replace_part(s, s->preheader->pred[0], fr.start, fr.end);
+    fr.has_rest &= !s->refusal;
+    if (simd_is_part(s) && !fr.has_rest)
+        simd_replace_part(s, s->preheader->pred[0], fr.start, fr.end);
     simd_remark(s);
-    if (!s->refusal && simd_has_rest(s)) {
+    if (fr.has_rest) {
         simd_build_rest(s, &fr);
         ir_count(s->f->module->cx, vectorize_rests, 1);
     }
