@@ -8,10 +8,10 @@
  * The body is copied once more; its first mask has the lanes for which there are items.  At least
  * one lane is active, so what is the same for all items needs no mask.  The scalar loop is removed.
  *
- * This is done where the target has masks, if the number of items is known or the body is small, but
- * not after loops of so many iterations that the rest does not matter.  Loops with values that go
- * from one item to the next, or on to what follows, keep the scalar loop for the rest.  A part of a
- * loop (parts.c) with such an iteration leaves no items.
+ * This is done where the target has masks, if the number of items is known or the body is small,
+ * but not after loops of so many iterations that the rest does not matter.  Loops with values that
+ * go from one item to the next, or on to what follows, keep the scalar loop for the rest.  A part
+ * of a loop (parts.c) with such an iteration leaves no items.
  */
 #include "passes/vectorize/simd.h"
 
@@ -24,8 +24,8 @@ static unsigned size_of(const simd *s) {
     return size;
 }
 
-/* Has the vector loop many iterations at least where all items are there, so that the rest is a small
- * part of the time? */
+/* Has the vector loop many iterations at least where all items are there, so that the rest is a
+ * small part of the time? */
 static bool is_long(const simd *s) {
     const ir_inst *end = s->scalar.end, *most = end->op == IR_OP_umin ? ir_arg(end, 1) : end;
     return ir_is_const(most) && most->imm.bits / s->lanes >= LONG;

@@ -1,8 +1,8 @@
 /* rows.c — several rows of work-items in one iteration: unroll-and-jam of the loop over y.
  *
  * In a product of matrices, the items of a column load the same elements of one factor in each
- * iteration of their inner loops.  If R rows run at once, what does not depend on y exists once, and
- * what does R times, in the same blocks (Allen and Kennedy, "Optimizing compilers for modern
+ * iteration of their inner loops.  If R rows run at once, what does not depend on y exists once,
+ * and what does R times, in the same blocks (Allen and Kennedy, "Optimizing compilers for modern
  * architectures", 2001).  No branch may depend on y, so all rows take the same way.  A copy of the
  * loops does the rows that are left:
  *

@@ -88,7 +88,8 @@ static pass_group_shape complete_shape(const pass_group_shape *known, const ir_f
     return s;
 }
 
-/* Behind a barrier; of the group's in a region of its own, once for all items. */
+/* Adds a fence after a barrier.  If the barrier is one of the work-group, the fence is in a region
+ * of its own and runs once for all items. */
 static void add_fence(pass_group_builder *g, const ir_inst *barrier) {
     ir_builder b;
     ir_imm imm = barrier->imm;

@@ -56,7 +56,7 @@ typedef struct {
 
 #define ADD(to, ...) add_end(to, snprintf((to)->text + (to)->n, ROOM - (to)->n, __VA_ARGS__))
 
-/* Behind what has been written; ROOM is enough for all. */
+/* Text is added after what has been written; ROOM is enough for all. */
 static void add_end(list *to, int written) { to->n += (size_t)written; }
 
 static void add_sizes(list *to, const char *word, const uint32_t size[3]) {
