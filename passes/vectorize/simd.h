@@ -187,6 +187,8 @@ uint64_t simd_known_items(const simd *s);
 
 /* Does no lane of the strided value v wrap? (wrap.c) */
 bool simd_cannot_wrap(const simd *s, const ir_inst *v, int64_t stride, bool is_signed);
+/* The number of items that the loop has at most. */
+uint64_t simd_most_items(const simd *s);
 /* The number of lanes, or what it is at most. */
 static inline unsigned simd_most_lanes(const simd *s) {
     return s->cx->lanes ? s->cx->lanes : IR_MAX_LANES;

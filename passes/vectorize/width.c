@@ -139,7 +139,7 @@ uint64_t simd_known_items(const simd *s) {
 bool simd_find_width(simd *s) {
     uint64_t items = simd_known_items(s);
     s->lanes = s->cx->lanes ? s->cx->lanes : choose_lanes(s);
-    while (!s->cx->lanes && items && items < s->lanes) s->lanes /= 2;
+    while (!s->cx->lanes && simd_most_items(s) < s->lanes) s->lanes /= 2;
     if (items && items < s->lanes) s->lanes = 1;
     return s->lanes > 1 || simd_refuse(s, NULL, "it has too few items");
 }

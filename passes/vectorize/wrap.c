@@ -7,6 +7,8 @@
  *               `k = id, id + 64 …`, whose lanes begin at multiples of 64.  The wrap comes at a
  *               multiple of it, too
  *
+ * Bounds also tell how many items the loop has at most.
+ *
  * The counter is aligned because the vector loop advances by W.  The search ends at a fixed depth.
  */
 #include "passes/vectorize/simd.h"
@@ -184,4 +186,10 @@ bool simd_cannot_wrap(const simd *s, const ir_inst *v, int64_t stride, bool is_s
     uint64_t most, all = all_ones(v);
     if (is_aligned(s, v, stride)) return true;
     return stride > 0 && find_most(s, v, 0, &most) && most <= (is_signed ? all >> 1 : all);
+}
+
+uint64_t simd_most_items(const simd *s) {
+    const ir_inst *start = ir_arg(s->scalar.counter, s->scalar.entry);
+    uint64_t end = most_of(s->scalar.end, 0);
+    return ir_is_const(start) && start->imm.bits < end ? end - start->imm.bits : end;
 }
