@@ -388,7 +388,7 @@ static bool reads_variable(const ir_inst *i) {
     if (!ir_is_load(i)) return false;
     const ir_inst *p = ir_arg(i, 0);
     while (p->op == IR_OP_ptradd || p->op == IR_OP_ptrcast) p = ir_arg(p, 0);
-    return ir_space_of(p->type) == IR_PRIVATE;
+    return ir_space_of(p->type) == IR_PRIVATE && p->op != IR_OP_load; /* what is kept */
 }
 
 /* What differs between the iterations of a loop over items by itself. */
