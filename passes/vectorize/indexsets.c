@@ -1,4 +1,4 @@
-/* indexsets.c — index-set splitting: loops over items that are free of what holds for some of them.
+/* indexsets.c — index-set splitting: loops over items without what holds for some of them only.
  *
  * A condition such as `x > 0`, a clamp, or the extension of an index that might wrap holds for the
  * items of an interval (Allen and Kennedy, "Optimizing compilers for modern architectures", 2001).

@@ -1,0 +1,150 @@
+/* rows_test.c — loops over rows of items do the same when several rows run at once: random
+ * expressions of row, item and the number of an iteration inside, with loads that rows share. */
+#include "ir/interp.h"
+#include "passes/passes.h"
+#include "tests/random.h"
+
+#include <criterion/criterion.h>
+
+enum { SEEDS = 400, CALLS = 6, ITEMS = 256, STEPS = 8, VALUES = 40 };
+
+typedef struct {
+    ir_text out;
+    uint64_t state;
+    unsigned value[VALUES], n, next;
+} maker;
+
+static unsigned draw(maker *r, unsigned n) { return draw_below(&r->state, n); }
+static unsigned any(maker *r) { return r->value[draw(r, r->n)]; }
+static void offer(maker *r, unsigned v) { r->value[r->n < VALUES ? r->n++ : draw(r, VALUES)] = v; }
+
+static void make_step(maker *r) {
+    static const char *const ops[] = {"add", "sub", "mul", "xor", "smin", "umax"};
+    unsigned v = r->next++, x = any(r), y = any(r);
+    switch (draw(r, 4)) {
+    case 0:
+        ir_putf(&r->out, "  %%i%u: i32 = and %%v%u, 31\n  %%w%u: i64 = zext %%i%u\n", v, x, v, v);
+        ir_putf(&r->out, "  %%o%u: i64 = shl %%w%u, 2\n", v, v);
+        ir_putf(&r->out, "  %%p%u: ptr.global = ptradd @in, %%o%u\n", v, v);
+        ir_putf(&r->out, "  %%v%u: i32 = load %%p%u align 4\n", v, v);
+        break;
+    case 1:
+        ir_putf(&r->out, "  %%c%u: i1 = slt %%v%u, %%v%u\n", v, x, y);
+        ir_putf(&r->out, "  %%v%u: i32 = select %%c%u, %%v%u, %%v%u\n", v, v, any(r), any(r));
+        break;
+    default: ir_putf(&r->out, "  %%v%u: i32 = %s %%v%u, %%v%u\n", v, ops[draw(r, 6)], x, y); break;
+    }
+    offer(r, v);
+}
+
+static void make_steps(maker *r) {
+    for (unsigned k = draw(r, STEPS); k > 0; k--) make_step(r);
+}
+
+static void make_inner(maker *r) {
+    unsigned start = any(r);
+    ir_putf(&r->out,
+            "  jmp pre\npre:\n  jmp inner\ninner:\n  %%v3: i32 = phi [pre: 0, back: %%k1]\n"
+            "  %%v4: i32 = phi [pre: %%v%u, back: %%sum1]\n",
+            start);
+    offer(r, 3);
+    offer(r, 4);
+    make_steps(r);
+    ir_put(&r->out, "  %bi: i32 = add %v3, %v1\n  %bm: i32 = and %bi, 31\n  %bw: i64 = zext %bm\n"
+                    "  %bo: i64 = shl %bw, 2\n  %bp: ptr.global = ptradd @in, %bo\n"
+                    "  %v5: i32 = load %bp align 4\n");
+    offer(r, 5);
+    make_steps(r);
+    ir_putf(&r->out, "  %%twice: i32 = mul %%v4, 3\n  %%sum1: i32 = add %%twice, %%v%u\n", any(r));
+    ir_putf(&r->out,
+            "  %%k1: i32 = add %%v3, 1\n  jmp back\nback:\n"
+            "  %%go: i1 = ult %%k1, %s\n  br %%go, inner, end\nend:\n",
+            draw(r, 8) ? "%n" : "%v0");
+}
+
+/* Values 0 to 2 are row, item, and a parameter; 0 is at most 7 in the loop inside. */
+static void make_function(maker *r) {
+    ir_putf(&r->out, "target 64\n@out: global [%d x i32] align 4\n", ITEMS);
+    ir_put(&r->out, "@in: global [32 x i32] align 4 = {");
+    for (unsigned k = 0; k < 32; k++) ir_putf(&r->out, "%s%u", k ? ", " : "", draw(r, 50));
+    ir_put(&r->out, "}\nfunc @f(%start: i64, %rows: i64, %columns: i64, %n: i32): i32 export "
+                    "level group {\nentry:\n  %v2: i32 = mul %n, 5\n  jmp rows\nrows: rows\n"
+                    "  %y: i64 = phi [entry: %start, next: %y1]\n  %v0: i32 = trunc %y\n"
+                    "  %line: i64 = mul %y, %columns\n  jmp items\nitems: items\n"
+                    "  %x: i64 = phi [rows: 0, end: %x1]\n  %v1: i32 = trunc %x\n");
+    make_steps(r);
+    make_inner(r);
+    ir_put(&r->out, "  %at: i64 = add %line, %x\n  %o: i64 = shl %at, 2\n"
+                    "  %p: ptr.global = ptradd @out, %o\n  store %sum1, %p align 4\n"
+                    "  %x1: i64 = add %x, 1 nsw nuw\n  %morex: i1 = ult %x1, %columns\n"
+                    "  br %morex, items, next\nnext:\n  %y1: i64 = add %y, 1 nsw nuw\n"
+                    "  %morey: i1 = ult %y1, %rows\n  br %morey, rows, sum\nsum:\n"
+                    "  jmp adding\nadding:\n  %j: i64 = phi [sum: 0, adding: %j1]\n"
+                    "  %all: i32 = phi [sum: 0, adding: %all1]\n  %jo: i64 = shl %j, 2\n"
+                    "  %jp: ptr.global = ptradd @out, %jo\n  %one: i32 = load %jp align 4\n"
+                    "  %mixed: i32 = mul %all, 33\n  %all1: i32 = add %mixed, %one\n"
+                    "  %j1: i64 = add %j, 1\n");
+    ir_putf(&r->out,
+            "  %%again: i1 = ult %%j1, i64 %d\n  br %%again, adding, done\ndone:\n"
+            "  ret %%all1\n}\n",
+            ITEMS);
+}
+
+typedef struct {
+    ir_ctx cx;
+    ir_arena arena;
+    uint64_t seed;
+    ir_module *m;
+} subject;
+
+static void make(void *user) {
+    subject *s = user;
+    maker r = {.out.arena = &s->arena, .state = s->seed, .value = {0, 1, 2}, .n = 3, .next = 6};
+    make_function(&r);
+    s->m = ir_parse(&s->cx, "random", r.out.data, r.out.n);
+}
+
+static void answer(const subject *s, uint64_t out[CALLS]) {
+    uint64_t state = s->seed + 7;
+    for (unsigned k = 0; k < CALLS; k++) {
+        uint64_t start = draw_below(&state, 3), rows = start + 1 + draw_below(&state, 13);
+        ir_value args[4] = {{.bits = {start}}, {.bits = {rows}}};
+        args[2].bits[0] = 1 + draw_below(&state, 14);
+        args[3].bits[0] = draw_below(&state, 6);
+        ir_value result = {0};
+        cr_assert(ir_interp_call(ir_func_find(s->m, "f"), args, &result), "seed %llu",
+                  (unsigned long long)s->seed);
+        out[k] = result.bits[0];
+    }
+}
+
+/* Returns whether a copy does rows that are left. */
+static bool check(const char *list, uint64_t seed, unsigned lanes) {
+    subject s = {.seed = seed};
+    const pass_options options = {
+        .passes = list, .verify_each = true, .bisect = -1, .lanes = lanes};
+    uint64_t before[CALLS], after[CALLS];
+    ir_arena_init(&s.arena, &s.cx);
+    cr_assert(ir_try(&s.cx, make, &s) && s.m, "seed %llu is read", (unsigned long long)seed);
+    answer(&s, before);
+    cr_assert(pass_run(s.m, &options), "seed %llu passes", (unsigned long long)seed);
+    answer(&s, after);
+    for (unsigned k = 0; k < CALLS; k++)
+        cr_assert_eq(before[k], after[k], "%s, call %u of seed %llu", list, k,
+                     (unsigned long long)seed);
+    unsigned loops = 0;
+    foreach_block (b, ir_func_find(s.m, "f")) loops += (b->loop_hint & IR_LOOP_ROWS) != 0;
+    ir_module_free(s.m);
+    ir_arena_free(&s.arena);
+    return loops > 1;
+}
+
+Test(rows, keep_the_meaning) {
+    unsigned jammed = 0;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) jammed += check("rows", seed, 4);
+    cr_assert_gt(jammed, SEEDS / 2);
+}
+
+Test(rows, the_whole_stage) {
+    for (uint64_t seed = 0; seed < SEEDS; seed++) check("vectors", seed, seed % 2 ? 8 : 4);
+}
