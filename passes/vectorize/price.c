@@ -200,6 +200,15 @@ static uint64_t price_block(const simd *s, const ir_block *b, uint64_t frequency
     return sum * frequency;
 }
 
+/* The price of an item, if an iteration of the scalar loop and one of the vector loop have these. */
+static uint64_t price_item(const simd *s, uint64_t scalar, uint64_t vector) {
+    uint64_t items = simd_known_items(s), left = items % s->lanes;
+    if (!items) return vector / s->lanes;
+    ir_u128 all = (ir_u128)vector * (items / s->lanes);
+    all += simd_has_rest(s) ? vector : (ir_u128)scalar * left;
+    return (uint64_t)(all / items);
+}
+
 bool simd_pays(simd *s) {
     const uint64_t *scalar = find_frequencies(s, false), *vector = find_frequencies(s, true);
     uint64_t before = 0, after = 0;
@@ -208,6 +217,6 @@ bool simd_pays(simd *s) {
     foreach_block (b, s->f)
         if (b->mark != SIMD_NONE) after += price_block(s, b, vector[b->mark]);
     s->scalar_price = before;
-    s->vector_price = after / s->lanes;
+    s->vector_price = price_item(s, before, after);
     return s->vector_price / 8 < before / 10;
 }

@@ -31,9 +31,13 @@ static bool is_long(const simd *s) {
     return ir_is_const(most) && most->imm.bits / s->lanes >= LONG;
 }
 
-bool simd_has_rest(const simd *s) {
+bool simd_may_have_rest(const simd *s) {
     bool masks = s->cx->target && s->cx->target->has_masks;
-    if (!masks || s->carried.n || s->after.n) return false;
+    return masks && !s->carried.n && !s->after.n;
+}
+
+bool simd_has_rest(const simd *s) {
+    if (!simd_may_have_rest(s)) return false;
     uint64_t items = simd_known_items(s);
     return items ? items % s->lanes != 0 : !is_long(s) && size_of(s) <= SMALL;
 }

@@ -9,6 +9,8 @@
  */
 #include "passes/vectorize/simd.h"
 
+#include <limits.h>
+
 enum {
     BITS_WEIGHED = 65,
     FUNCTION = 40, /* operations of a library function, about */
@@ -136,10 +138,24 @@ uint64_t simd_known_items(const simd *s) {
     return end->imm.bits - start->imm.bits;
 }
 
+/* For a known number of items: the number of lanes of which the fewest ones remain unused, if the
+ * last iteration has a mask; otherwise the largest one that is not above it. */
+static unsigned fit_lanes(const simd *s, unsigned lanes, uint64_t items) {
+    unsigned best = lanes, few = UINT_MAX;
+    while (!simd_may_have_rest(s) && items < lanes) best = lanes /= 2;
+    for (unsigned n = lanes; n > 1 && simd_may_have_rest(s); n /= 2) {
+        unsigned unused = (unsigned)((n - items % n) % n);
+        if (unused < few) best = n, few = unused;
+        if (n <= vector_bits(s) / 64) break;
+    }
+    return best;
+}
+
 bool simd_find_width(simd *s) {
     uint64_t items = simd_known_items(s);
     s->lanes = s->cx->lanes ? s->cx->lanes : choose_lanes(s);
-    while (!s->cx->lanes && simd_most_items(s) < s->lanes) s->lanes /= 2;
-    if (items && items < s->lanes) s->lanes = 1;
+    if (items && !s->cx->lanes) s->lanes = fit_lanes(s, s->lanes, items);
+    while (!items && !s->cx->lanes && simd_most_items(s) < s->lanes) s->lanes /= 2;
+    if (items && items < s->lanes && !simd_may_have_rest(s)) s->lanes = 1;
     return s->lanes > 1 || simd_refuse(s, NULL, "it has too few items");
 }
