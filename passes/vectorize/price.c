@@ -182,9 +182,16 @@ static bool is_by_lanes(const simd *s, const ir_inst *i) {
     }
 }
 
+/* Elements of small private arrays are variables that become values. */
+static bool is_in_register(const ir_inst *i) {
+    if (i->op != IR_OP_load && i->op != IR_OP_store) return false;
+    const ir_inst *p = simd_address(i);
+    return p->op == IR_OP_alloca && ir_is_vector(p->imm.var->type);
+}
+
 static uint64_t price_of(const simd *s, const ir_inst *i) {
     unsigned quarters = pass_quarters_of(i);
-    if (i->op == IR_OP_phi) return 0;
+    if (i->op == IR_OP_phi || is_in_register(i)) return 0;
     pieces p = pieces_of(s, i);
     if (p.lanes == 1) return quarters;
     if (is_by_lanes(s, i))

@@ -41,7 +41,7 @@ static const ir_inst *place_of(const simd *s) {
     return NULL;
 }
 
-void simd_remark(const simd *s) {
+void simd_remark(const simd *s, bool has_rest) {
     ir_ctx *cx = s->f->module->cx;
     ir_text text = {.arena = s->scratch};
     if (!cx->inspection || !cx->inspection->remarks) return;
@@ -58,7 +58,7 @@ void simd_remark(const simd *s) {
         ir_putf(&text, "a loop runs one work-item at a time: %s", s->refusal);
     } else {
         ir_putf(&text, "a loop runs %u work-items at a time", s->lanes);
-        if (simd_has_rest(s)) ir_put(&text, ", and those that are left under a mask");
+        if (has_rest) ir_put(&text, ", and those that are left under a mask");
         put_accesses(s, &text);
     }
     if (s->scalar_price)

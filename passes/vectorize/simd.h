@@ -376,6 +376,6 @@ bool simd_pays(simd *s);
 /* ------------------------------------------------------------------------------------ remarks.c */
 
 /* Reports, if it is asked for, what has become of the loop. */
-void simd_remark(const simd *s);
+void simd_remark(const simd *s, bool has_rest);
 
 #endif

@@ -161,7 +161,7 @@ static void replace_loop(simd *s) {
     fr.has_rest &= !s->refusal;
     if (simd_is_part(s) && !fr.has_rest)
         simd_replace_part(s, s->preheader->pred[0], fr.start, fr.end);
-    simd_remark(s);
+    simd_remark(s, fr.has_rest);
     if (fr.has_rest) {
         simd_build_rest(s, &fr);
         ir_count(s->f->module->cx, vectorize_rests, 1);
@@ -196,7 +196,7 @@ static bool vectorize_loop(ir_func *f, const ir_loop *loop, const pass_uniformit
         replace_loop(&s);
     else if (s.scalar.counter && simd_is_part(&s))
         simd_leave_part(&s);
-    if (!ok) simd_remark(&s);
+    if (!ok) simd_remark(&s, false);
     return ok;
 }
 
