@@ -196,7 +196,8 @@ static void compare(const attempt *t) {
 
 static void try_code(attempt *t) {
     ir_ctx *cx = &t->j->context->cx;
-    groups q = {.globals = &t->j->globals[t->known], .forever = &t->j->arena};
+    groups q = {
+        .globals = &t->j->globals[t->known], .forever = &t->j->arena, .has_lanes = lanes > 1};
     pass_group_code code;
     ir_arena scratch;
     ir_module *m = ir_module_new(cx, "groups", t->launch->kernel->module->pointer_bits);

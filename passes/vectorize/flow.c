@@ -104,7 +104,6 @@ static bool link_block(simd *s, simd_node *n) {
     const ir_block *b = n->block;
     if (b == s->scalar.latch) return true;
     if (b->nsucc > 2) return simd_refuse(s, b->last, "it has a switch");
-    if (!b->nsucc) return simd_refuse(s, b->last, "it has a path that does not return");
     if (b->nsucc == 2 && b->succ[0] == b->succ[1])
         return simd_refuse(s, b->last, "it has a branch with one target");
     for (n->nsucc = 0; n->nsucc < b->nsucc; n->nsucc++)

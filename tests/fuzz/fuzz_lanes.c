@@ -252,7 +252,7 @@ static pass_group_shape shape_of(const job *j) {
 
 /* The code of groups, by interpretation. */
 static void interpret(job *j, const pass_group_code *code) {
-    groups q = {.budget = 20000000, .forever = &j->arena};
+    groups q = {.budget = 20000000, .has_lanes = true, .forever = &j->arena};
     ir_map globals = {0};
     void *args[LANES_BUFFERS + 5];
     q.globals = &globals;

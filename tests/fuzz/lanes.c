@@ -22,6 +22,8 @@ static void statement(lanes *g, unsigned depth) {
         lanes_switch(g, depth);
     else if (nests && what == 6 && !g->tangled && lanes_byte(g) % 4 == 3)
         lanes_tangle(g, depth);
+    else if (nests && what == 7 && lanes_byte(g) & 1)
+        lanes_grid(g, depth);
     else if (what < 9)
         lanes_jump(g);
     else if (what < 11)

@@ -90,6 +90,32 @@ void lanes_loop(lanes *g, unsigned depth) {
     ir_at_end(&g->b, next);
 }
 
+/* for (k = id; k < limit; k += step), with a test at the end as well or only there. */
+void lanes_grid(lanes *g, unsigned depth) {
+    ir_block *body = lanes_block(g), *next = lanes_block(g);
+    const lanes around = *g;
+    unsigned draw = lanes_byte(g);
+    ir_inst *id =
+        ir_build_query(&g->b, draw & 1 ? IR_OP_local_id : IR_OP_global_linear_id, IR_I32, 0);
+    ir_inst *step = lanes_number(g, IR_I32, 128u << (draw / 2 % 3));
+    ir_inst *limit = draw & 32 ? lanes_op(g, IR_OP_and, g->u, lanes_number(g, IR_I32, 1023)) : g->n;
+    if (draw & 64) id = lanes_op(g, IR_OP_mul, id, lanes_number(g, IR_I32, 2));
+    ir_build_br(&g->b, ir_build2(&g->b, IR_OP_slt, IR_I1, id, limit), body, next);
+    ir_inst *k = ir_append_arg(ir_build_phi(body, IR_I32), id);
+    g->alike = g->loop_alike = false;
+    g->leave = g->again = NULL;
+    ir_at_end(&g->b, body);
+    lanes_put(g, k);
+    lanes_statements(g, 3, depth + 1);
+    ir_append_arg(k, lanes_op(g, IR_OP_add, k, step));
+    ir_build_br(&g->b, ir_build2(&g->b, IR_OP_slt, IR_I1, ir_arg(k, 1), limit), body, next);
+    g->leave = around.leave;
+    g->again = around.again;
+    g->loop_alike = around.loop_alike;
+    g->alike = around.alike && !g->gone;
+    ir_at_end(&g->b, next);
+}
+
 /* Three blocks that lead to each other in any order, entered at two of them, until the fuel, which
  * is a variable, is used up. */
 void lanes_tangle(lanes *g, unsigned depth) {
@@ -124,24 +150,11 @@ void lanes_tangle(lanes *g, unsigned depth) {
 
 /* ---------------------------------------------------------------------------------------- jumps */
 
-/* A way without an end, which no item goes. */
-static void never(lanes *g) {
-    if (lanes_byte(g) % 4 != 3) return;
-    ir_block *no = lanes_block(g), *next = lanes_block(g);
-    ir_build_br(&g->b, ir_build2(&g->b, IR_OP_slt, IR_I1, g->n, lanes_number(g, IR_I32, 0)), no,
-                next);
-    ir_at_end(&g->b, no);
-    ir_build_unreachable(&g->b);
-    ir_at_end(&g->b, next);
-}
-
 /* Items that others wait for in a loop go nowhere by themselves. */
 void lanes_jump(lanes *g) {
-    unsigned how = lanes_below(g, 9);
-    bool ends = how == 6 || how == 7, common = !ends && g->alike;
+    unsigned how = lanes_below(g, 8);
+    bool ends = how > 5, common = !ends && g->alike;
     ir_block *to = how < 4 ? g->leave : how < 6 ? g->again : how == 7 ? g->bare : g->end_block;
-    if (how == 8) never(g);
-    if (how == 8) return;
     if (!to || (ends ? g->alike_loops != 0 : g->loop_alike && !g->alike)) return;
     ir_block *next = lanes_block(g);
     ir_build_br(&g->b, common ? lanes_common_test(g) : lanes_test(g), to, next);

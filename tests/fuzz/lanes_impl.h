@@ -75,6 +75,7 @@ void lanes_own_store(lanes *g, ir_inst *v, unsigned buffer, unsigned element);
 void lanes_statements(lanes *g, unsigned most, unsigned depth);
 void lanes_branch(lanes *g, unsigned depth);
 void lanes_loop(lanes *g, unsigned depth);
+void lanes_grid(lanes *g, unsigned depth); /* a loop from the item's number on, in large steps */
 void lanes_switch(lanes *g, unsigned depth);
 void lanes_tangle(lanes *g, unsigned depth); /* a loop with several entries */
 void lanes_jump(lanes *g);                   /* out of a loop, to its next round, or to the end */

@@ -30,6 +30,7 @@ typedef struct {
     uint64_t budget;
     int32_t (*print)(void *user, const char *format, const uint8_t *arguments); /* or NULL */
     void *print_user;
+    bool has_lanes; /* vector code: lanes that are not active may be undefined, also in branches */
     unsigned faults;
     const ir_inst *fault; /* the first one */
 } groups;
@@ -167,7 +168,9 @@ static inline void groups_fence(void *user, const ir_inst *i) {
 
 static inline void groups_problem(void *user, ir_problem what, const ir_inst *i, unsigned operand) {
     (void)operand;
-    if (what != IR_PROBLEM_DIVISION) groups_fault(user, i);
+    const groups *q = user;
+    bool counts = what != IR_PROBLEM_UNDEFINED || !q->has_lanes;
+    if (what != IR_PROBLEM_DIVISION && counts) groups_fault(user, i);
 }
 
 static inline void groups_call(groups *q, ir_func *f, const ir_group_info *info,
