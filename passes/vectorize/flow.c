@@ -323,13 +323,14 @@ static void linearize(linearizer *l, uint32_t k) {
     if (first_of(&targets) != SIMD_NONE) lead_to_first(l, k, targets);
 }
 
-/* A value that is the same for all lanes is no join of lanes. */
+/* A value that is the same for all lanes is no join of lanes, nor of several ways back to the head
+ * of a loop. */
 static bool check_phis(simd *s) {
     for (uint32_t k = 0; k < s->n; k++) {
         const simd_node *n = &s->node[k];
         if (!n->deferred) continue;
         foreach_phi (phi, n->block)
-            if (!s->uniformity->varies[phi->id] && n->kind != SIMD_LATCH)
+            if (!s->uniformity->varies[phi->id] && (n->kind != SIMD_LATCH || phi->nargs > 2))
                 return simd_refuse(s, phi, "a value depends on its control flow");
     }
     return true;
