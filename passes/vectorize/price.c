@@ -207,7 +207,7 @@ static uint64_t price_block(const simd *s, const ir_block *b, uint64_t frequency
     return sum * frequency;
 }
 
-/* The price of an item, if an iteration of the scalar loop and one of the vector loop have these. */
+/* The price of an item, given those of an iteration of the scalar loop and of the vector loop. */
 static uint64_t price_item(const simd *s, uint64_t scalar, uint64_t vector) {
     uint64_t items = simd_known_items(s), left = items % s->lanes;
     if (!items) return vector / s->lanes;
