@@ -54,6 +54,7 @@ typedef struct {
     ir_vec(ir_inst *) work; /* varying values and divergent branches, users not visited */
     bool lost;              /* the limit of steps was reached: everything may vary */
     const bool *is_latch;   /* by block id: it ends a loop over items; NULL: code of one item */
+    const ir_loop *within;  /* what is used outside is not followed; NULL: everything is */
 } finder;
 
 /* ----------------------------------------------------------------------- synchronization points */
@@ -144,7 +145,7 @@ static bool follows_operands(const ir_inst *i) {
 
 static void mark_user(finder *s, ir_inst *i) {
     bool reached = s->order->index[i->block->id] != UINT32_MAX;
-    if (!reached) return;
+    if (!reached || (s->within && !ir_in_loop(s->loops, i->block, s->within))) return;
     if (follows_operands(i) || (ir_is_terminator(i) && i->block->nsucc > 1)) mark_value(s, i);
 }
 
@@ -399,6 +400,13 @@ static void mark_own_of_items(finder *s, const ir_loop *loop) {
             if (i->type != IR_VOID && (!follows_operands(i) || reads_variable(i))) mark_value(s, i);
 }
 
+static void begin_items(finder *s, const ir_loop *loop, bool *is_latch) {
+    const ir_block *h = loop->header;
+    for (uint32_t p = 0; p < h->npred; p++)
+        if (ir_in_loop(s->loops, h->pred[p], loop)) is_latch[h->pred[p]->id] = true;
+    mark_own_of_items(s, loop);
+}
+
 void pass_find_uniform_items(ir_func *f, ir_arena *a, pass_uniformity *out) {
     pass_find_uniform_loops(f, a, IR_LOOP_ITEMS, out);
 }
@@ -410,11 +418,18 @@ void pass_find_uniform_loops(ir_func *f, ir_arena *a, unsigned hint, pass_unifor
     s.is_latch = is_latch;
     foreach_block (b, f) {
         const ir_loop *loop = s.loops->of[b->id];
-        if (!(b->loop_hint & hint) || !loop || loop->header != b) continue;
-        for (uint32_t p = 0; p < b->npred; p++)
-            if (ir_in_loop(s.loops, b->pred[p], loop)) is_latch[b->pred[p]->id] = true;
-        mark_own_of_items(&s, loop);
+        if (b->loop_hint & hint && loop && loop->header == b) begin_items(&s, loop, is_latch);
     }
+    propagate(&s);
+}
+
+void pass_find_uniform_loop(ir_func *f, ir_arena *a, const ir_loop *loop, pass_uniformity *out) {
+    finder s;
+    begin(&s, f, a, out);
+    bool *is_latch = ir_new_array(a, bool, f->next_block);
+    s.is_latch = is_latch;
+    s.within = loop;
+    begin_items(&s, loop, is_latch);
     propagate(&s);
 }
 

@@ -78,11 +78,15 @@ static void check_multiples(finder *f, const pass_use_list *uses) {
     }
 }
 
+static void tag_value(finder *f, const ir_inst *v) {
+    f->s->value[v->id].array = f->array;
+    *ir_push(f->s->scratch, &f->s->touched) = v->id;
+}
+
 static void tag(finder *f, ir_inst *alloca, const pass_use_list *uses) {
-    f->s->value[alloca->id].array = f->array;
+    tag_value(f, alloca);
     for (uint32_t n = 0; n < uses->n; n++)
-        if (ir_is_ptr(uses->data[n]->user->type))
-            f->s->value[uses->data[n]->user->id].array = f->array;
+        if (ir_is_ptr(uses->data[n]->user->type)) tag_value(f, uses->data[n]->user);
 }
 
 static bool is_in_items(const simd *s, const ir_block *b) {

@@ -76,7 +76,7 @@ static void order_block(orderer *o, ir_block *b, const ir_loop *loop, ir_block_l
             *ir_push(o->s->scratch, outside) = c;
 }
 
-static bool has_room(simd *s) {
+static bool make_room(simd *s) {
     const ir_loop *loop = s->scalar.loop;
     const ir_loops *loops = s->uniformity->loops;
     uint32_t n = 0;
@@ -85,7 +85,9 @@ static bool has_room(simd *s) {
         if (own->irreducible) return simd_refuse(s, NULL, "it has a loop with several entries");
         n += own->header == loop->block[k] ? 3 : 1;
     }
-    return n <= SIMD_MAX_NODES || simd_refuse(s, NULL, "it has too many blocks");
+    if (n > SIMD_MAX_NODES) return simd_refuse(s, NULL, "it has too many blocks");
+    s->node = ir_new_array(s->scratch, simd_node, n);
+    return true;
 }
 
 /* ---------------------------------------------------------------------------------------- edges */
@@ -340,8 +342,7 @@ bool simd_find_graph(simd *s) {
     const ir_func *f = s->f;
     orderer o = {.s = s, .loops = s->uniformity->loops, .dom = ir_dominators(s->f)};
     ir_block_list outside = {0};
-    if (!has_room(s)) return false;
-    s->node = ir_new_array(s->scratch, simd_node, SIMD_MAX_NODES);
+    if (!make_room(s)) return false;
     uint16_t **tables[] = {&s->node_of, &s->enter_of, &s->latch_of};
     for (unsigned t = 0; t < 3; t++) {
         *tables[t] = ir_new_array(s->scratch, uint16_t, f->next_block);

@@ -160,6 +160,8 @@ static simd_group *add_access(finder *f, ir_inst *i) {
     simd_group *g = NULL;
     int64_t offset = 0;
     if (!k) return NULL;
+    if (!f->has_alias) pass_alias_begin(&f->alias, f->s->f, f->s->scratch);
+    f->has_alias = true;
     for (unsigned n = 0; n < f->nopen && !g; n++)
         if (may_join(f, f->open[n], i, k, &offset)) g = f->open[n];
     if (!g) {
@@ -191,8 +193,6 @@ static void note_write(finder *f, const ir_inst *i, const simd_group *own) {
 static void visit(finder *f, ir_inst *i) {
     bool reads = ir_is_load(i) || i->op == IR_OP_copy;
     if (!reads && !pass_writes(i)) return;
-    if (!f->has_alias) pass_alias_begin(&f->alias, f->s->f, f->s->scratch);
-    f->has_alias = true;
     const simd_group *own = add_access(f, i);
     close_touched(f, i, own);
     if (pass_writes(i)) note_write(f, i, own);

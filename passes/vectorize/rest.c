@@ -44,8 +44,8 @@ bool simd_has_rest(const simd *s) {
 
 /* The copies of the vector loop are forgotten. */
 static void begin_again(simd *s) {
-    for (uint32_t id = 0; id < s->nvalues; id++) {
-        simd_value *v = &s->value[id];
+    foreach_in (uint32_t, id, s->touched) {
+        simd_value *v = &s->value[*id];
         *v = (simd_value){.shape = v->shape, .stride = v->stride, .array = v->array};
     }
     for (uint32_t k = 0; k < s->n; k++) {

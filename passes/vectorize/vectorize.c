@@ -132,7 +132,6 @@ static void build_end(simd *s, simd_frame *fr) {
 }
 
 static void build(simd *s, simd_frame *fr) {
-    s->nvalues = s->f->next_id;
     foreach_block (b, s->f) b->mark = SIMD_NONE;
     ir_builder_init(&s->b, s->f);
     build_setup(s, fr);
@@ -175,29 +174,55 @@ static void replace_loop(simd *s) {
 typedef struct {
     uint32_t n;
     bool *done, *is_split;
+    simd_value *value; /* by value id, below nvalues; empty between loops */
+    uint32_t nvalues;
 } progress;
 
-static bool vectorize_loop(ir_func *f, const ir_loop *loop, const pass_uniformity *u,
-                           const progress *p, pass_ctx *cx) {
-    simd s = {.f = f, .cx = cx, .scratch = cx->scratch, .uniformity = u, .scalar.loop = loop};
+/* The values of all loops have one array, of which each loop clears what it has used. */
+static void begin_values(simd *s, progress *p) {
+    if (p->nvalues < s->f->next_id) {
+        p->nvalues = 2 * s->f->next_id;
+        p->value = ir_new_array(s->scratch, simd_value, p->nvalues);
+    }
+    s->value = p->value;
+    s->nvalues = p->nvalues;
+    for (uint32_t k = 0; k < s->scalar.loop->nblocks; k++)
+        foreach_inst (i, s->scalar.loop->block[k]) *ir_push(s->scratch, &s->touched) = i->id;
+}
+
+static bool can_be_replaced(simd *s) {
+    if (!simd_find_loop(s) || !simd_find_graph(s)) return false;
+    simd_find_progressions(s);
+    simd_find_shapes(s);
+    simd_find_arrays(s);
+    return simd_is_legal(s) && simd_find_width(s);
+}
+
+/* Does what can be done about the loop; true: the code has changed. */
+static bool do_loop(simd *s, const progress *p) {
+    bool ok = can_be_replaced(s);
+    if (ok && simd_split_rounds(s)) return true;
+    p->done[s->scalar.loop->header->id] = true;
+    ok = ok && simd_place_arrays(s);
+    if (ok)
+        replace_loop(s);
+    else if (s->scalar.counter && simd_is_part(s))
+        simd_leave_part(s);
+    if (!ok) simd_remark(s, false);
+    return ok;
+}
+
+static bool vectorize_loop(ir_func *f, const ir_loop *loop, progress *p, pass_ctx *cx) {
+    pass_uniformity u;
+    simd s = {.f = f, .cx = cx, .scratch = cx->scratch, .uniformity = &u, .scalar.loop = loop};
+    pass_find_uniform_loop(f, cx->scratch, loop, &u);
     s.is_split = p->is_split;
     s.nsplit = p->n;
     s.nblocks = f->next_block;
-    s.value = ir_new_array(cx->scratch, simd_value, f->next_id);
-    bool ok = simd_find_loop(&s) && simd_find_graph(&s);
-    if (ok) simd_find_progressions(&s);
-    if (ok) simd_find_shapes(&s);
-    if (ok) simd_find_arrays(&s);
-    ok = ok && simd_is_legal(&s) && simd_find_width(&s);
-    if (ok && simd_split_rounds(&s)) return true;
-    p->done[loop->header->id] = true;
-    ok = ok && simd_place_arrays(&s);
-    if (ok)
-        replace_loop(&s);
-    else if (s.scalar.counter && simd_is_part(&s))
-        simd_leave_part(&s);
-    if (!ok) simd_remark(&s, false);
-    return ok;
+    begin_values(&s, p);
+    bool changed = do_loop(&s, p);
+    foreach_in (uint32_t, id, s.touched) s.value[*id] = (simd_value){0};
+    return changed;
 }
 
 static bool is_candidate(const ir_block *b) {
@@ -220,7 +245,6 @@ bool pass_vectorize(ir_func *f, pass_ctx *cx) {
     if (f->level != L_GROUP || cx->lanes == 1) return false;
     changed = simd_lower_switches(f, cx->scratch);
     for (;;) {
-        pass_uniformity u;
         const ir_loop *loop = NULL;
         const ir_loops *loops = ir_loop_tree(f);
         foreach_block (b, f)
@@ -230,8 +254,7 @@ bool pass_vectorize(ir_func *f, pass_ctx *cx) {
         if (!loop) return changed;
         const ir_block *header = loop->header;
         changed |= simd_lower_bools(f, loop);
-        pass_find_uniform_items(f, cx->scratch, &u);
-        changed |= vectorize_loop(f, loop, &u, &p, cx);
+        changed |= vectorize_loop(f, loop, &p, cx);
         if (header->loop_hint & IR_LOOP_PART) changed |= ir_remove_unreachable(f);
     }
 }

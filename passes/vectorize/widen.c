@@ -67,7 +67,9 @@ static ir_inst *spread(simd *s, ir_inst *v, unsigned k) {
 static simd_value *value_of(simd *s, const ir_inst *v) {
     assert(v->id < s->nvalues);
     simd_value *value = &s->value[v->id];
-    if (!value->part) value->part = ir_new_array(s->scratch, ir_inst *, ir_lanes(v->type));
+    if (value->part) return value;
+    if (!simd_is_inside(s, v)) *ir_push(s->scratch, &s->touched) = v->id;
+    value->part = ir_new_array(s->scratch, ir_inst *, ir_lanes(v->type));
     return value;
 }
 
