@@ -135,7 +135,7 @@ static void finish(const finder *f, simd_group *g) {
 static void close_group(finder *f, unsigned n) {
     finish(f, f->open[n]);
     f->nopen--;
-    memmove(f->open + n, f->open + n + 1, (f->nopen - n) * sizeof *f->open);
+    for (; n < f->nopen; n++) f->open[n] = f->open[n + 1];
 }
 
 static void close_all(finder *f) {
