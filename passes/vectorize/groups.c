@@ -50,6 +50,12 @@ static unsigned step_of(const simd *s, const ir_inst *i) {
     return k > 1 && ir_lanes(t) <= k ? k : 0;
 }
 
+unsigned simd_shuffles_of(const simd *s, const ir_inst *i) {
+    unsigned k = step_of(s, i), count = 0;
+    for (unsigned reach = 1; reach < k; reach *= 2) count++;
+    return count;
+}
+
 /* -------------------------------------------------------------------------------------- groups */
 
 typedef struct {

@@ -20,7 +20,8 @@ enum { SMALL = 60 /* operations */, LONG = 16 /* iterations */ };
 static unsigned size_of(const simd *s) {
     unsigned size = 0;
     for (uint32_t k = 0; k < s->scalar.loop->nblocks; k++)
-        foreach_inst (i, s->scalar.loop->block[k]) size += ir_has_flag(i, F_NOFOLD) ? SMALL : 1;
+        foreach_inst (i, s->scalar.loop->block[k])
+            size += (ir_has_flag(i, F_NOFOLD) ? SMALL : 1) + simd_shuffles_of(s, i);
     return size;
 }
 

@@ -250,6 +250,8 @@ typedef struct simd_group {
 
 /* Finds the groups of all blocks. */
 void simd_find_groups(simd *s);
+/* Shuffles for each register of an access to a member of a structure, about. */
+unsigned simd_shuffles_of(const simd *s, const ir_inst *i);
 /* Does the accesses of the group of i, if i is the one that they are done with. (members.c) */
 void simd_access_members(simd *s, const ir_inst *i, const simd_node *n);
 

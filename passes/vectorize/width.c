@@ -3,6 +3,7 @@
  * The number of lanes begins at those of a register, for the elements that most operations of the
  * innermost loops have.  It is doubled while the body is small and the values that are live at once
  * fit into registers: several registers of independent items hide the latencies of each other.
+ * Members of structures are shuffled, register by register, so accesses to them make a body larger.
  *
  * Live ranges are intervals in the order of the nodes, which is topological: a value lives from its
  * definition to its last use, and to the latch of a loop that it is used in but not defined in.
@@ -39,7 +40,7 @@ static contents find_contents(const simd *s) {
         if (s->node[k].kind != SIMD_BLOCK) continue;
         unsigned depth = s->node[k].loop->depth - s->scalar.loop->depth;
         foreach_inst (i, s->node[k].block) {
-            c.size += ir_has_flag(i, F_NOFOLD) ? FUNCTION : 1;
+            c.size += (ir_has_flag(i, F_NOFOLD) ? FUNCTION : 1) + simd_shuffles_of(s, i);
             ir_type t = i->op == IR_OP_store ? ir_arg(i, 0)->type : i->type;
             if (is_vector_value(s, i))
                 weight[ir_bits(NULL, t)] += UINT64_C(1) << (depth < 8 ? 3 * depth : 24);
