@@ -397,7 +397,7 @@ static ir_inst *scalar_result(vectors *s, const ir_inst *i) {
 }
 
 static void split(vectors *s, ir_inst *i) {
-    ir_before(&s->b, i->op == IR_OP_phi ? ir_first_non_phi(i->block) : i);
+    ir_before(&s->b, i);
     s->b.loc = i->loc;
     if (vec_store(s, i)) {
         ir_remove(i);

@@ -74,7 +74,8 @@ void vec_split_phi(vec_state *s, ir_inst *i) {
     ir_inst *none = ir_undef(s->f, t);
     p.piece = vec_room(s, count);
     for (unsigned k = 0; k < count; k++) {
-        p.piece[k] = ir_build_phi(i->block, t);
+        p.piece[k] = ir_inst_new(s->f, IR_OP_phi, t, 0);
+        ir_insert(p.piece[k], i->block, i);
         for (unsigned n = 0; n < i->nargs; n++) p.piece[k] = ir_append_arg(p.piece[k], none);
     }
     if (p.unit == 1) p.lane = p.piece;

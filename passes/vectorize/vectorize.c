@@ -8,6 +8,8 @@
  */
 #include "passes/vectorize/simd.h"
 
+enum { MOST_LOOPS = 64 }; /* of a function */
+
 /* ---------------------------------------------------------------------------------- recognition */
 
 static bool is_bound(const simd *s, const ir_inst *end) {
@@ -176,13 +178,15 @@ typedef struct {
     bool *done, *is_split;
     simd_value *value; /* by value id, below nvalues; empty between loops */
     uint32_t nvalues;
+    uint32_t loops;   /* that have been looked at */
+    ir_arena *memory; /* of all this */
 } progress;
 
 /* The values of all loops have one array, of which each loop clears what it has used. */
 static void begin_values(simd *s, progress *p) {
     if (p->nvalues < s->f->next_id) {
         p->nvalues = 2 * s->f->next_id;
-        p->value = ir_new_array(s->scratch, simd_value, p->nvalues);
+        p->value = ir_new_array(p->memory, simd_value, p->nvalues);
     }
     s->value = p->value;
     s->nvalues = p->nvalues;
@@ -190,8 +194,10 @@ static void begin_values(simd *s, progress *p) {
         foreach_inst (i, s->scalar.loop->block[k]) *ir_push(s->scratch, &s->touched) = i->id;
 }
 
-static bool can_be_replaced(simd *s) {
-    if (!simd_find_loop(s) || !simd_find_graph(s)) return false;
+static bool can_be_replaced(simd *s, const progress *p) {
+    if (!simd_find_loop(s)) return false;
+    if (p->loops > MOST_LOOPS) return simd_refuse(s, NULL, "the kernel has too many loops");
+    if (!simd_find_graph(s)) return false;
     simd_find_progressions(s);
     simd_find_shapes(s);
     simd_find_arrays(s);
@@ -200,7 +206,7 @@ static bool can_be_replaced(simd *s) {
 
 /* Does what can be done about the loop; true: the code has changed. */
 static bool do_loop(simd *s, const progress *p) {
-    bool ok = can_be_replaced(s);
+    bool ok = can_be_replaced(s, p);
     if (ok && simd_split_rounds(s)) return true;
     p->done[s->scalar.loop->header->id] = true;
     ok = ok && simd_place_arrays(s);
@@ -213,6 +219,7 @@ static bool do_loop(simd *s, const progress *p) {
 }
 
 static bool vectorize_loop(ir_func *f, const ir_loop *loop, progress *p, pass_ctx *cx) {
+    p->loops++;
     pass_uniformity u;
     simd s = {.f = f, .cx = cx, .scratch = cx->scratch, .uniformity = &u, .scalar.loop = loop};
     pass_find_uniform_loop(f, cx->scratch, loop, &u);
@@ -225,6 +232,33 @@ static bool vectorize_loop(ir_func *f, const ir_loop *loop, progress *p, pass_ct
     return changed;
 }
 
+typedef struct {
+    ir_func *f;
+    const ir_loop *loop;
+    progress *p;
+    pass_ctx cx;
+    bool changed;
+} loop_job;
+
+static void run_job(void *arg) {
+    loop_job *j = arg;
+    j->changed = vectorize_loop(j->f, j->loop, j->p, &j->cx);
+}
+
+/* Does it with memory that lasts for one loop: tables by id would add up to the square of the number
+ * of loops. */
+static bool vectorize_apart(ir_func *f, const ir_loop *loop, progress *p, const pass_ctx *cx) {
+    ir_arena own;
+    loop_job j = {.f = f, .loop = loop, .p = p, .cx = *cx};
+    ir_arena_init(&own, cx->cx);
+    j.cx.scratch = &own;
+    bool ok = ir_try(cx->cx, run_job, &j);
+    ir_status why = cx->cx->status;
+    ir_arena_free(&own);
+    if (!ok) ir_throw(cx->cx, why);
+    return j.changed;
+}
+
 static bool is_candidate(const ir_block *b) {
     return b->loop_hint & IR_LOOP_ITEMS && !(b->loop_hint & IR_LOOP_ENDS);
 }
@@ -234,14 +268,16 @@ static bool is_candidate(const ir_block *b) {
  * Needs: code of a work-group, with the loops that `regions` makes.
  * Leaves: vectors of any width, and masked accesses, for `legalize_vectors`; splats in front of
  *        the loop; masks that nothing asks for.
- * Gives up: on loops with values that go from one item to the next; on private memory whose
+ * Gives up: on loops beyond MOST_LOOPS of a function, since each needs the graph of the whole; on
+ *        loops with values that go from one item to the next; on private memory whose
  *        accesses are not all known, or differ in size; on atomics and calls; on switches with many
  *        cases. */
 bool pass_vectorize(ir_func *f, pass_ctx *cx) {
     bool changed = false;
     progress p = {.n = f->next_block,
                   .done = ir_new_array(cx->scratch, bool, f->next_block),
-                  .is_split = ir_new_array(cx->scratch, bool, f->next_block)};
+                  .is_split = ir_new_array(cx->scratch, bool, f->next_block),
+                  .memory = cx->scratch};
     if (f->level != L_GROUP || cx->lanes == 1) return false;
     changed = simd_lower_switches(f, cx->scratch);
     for (;;) {
@@ -254,7 +290,7 @@ bool pass_vectorize(ir_func *f, pass_ctx *cx) {
         if (!loop) return changed;
         const ir_block *header = loop->header;
         changed |= simd_lower_bools(f, loop);
-        changed |= vectorize_loop(f, loop, &p, cx);
+        changed |= vectorize_apart(f, loop, &p, cx);
         if (header->loop_hint & IR_LOOP_PART) changed |= ir_remove_unreachable(f);
     }
 }
