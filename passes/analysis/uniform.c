@@ -26,7 +26,7 @@
 /* The synchronization point that all paths from a block lead to: none, several, the end of the
  * kernel, or FIRST_SYNC and the id of the instruction. */
 enum { NO_SYNC = 0, SEVERAL_SYNCS = 1, END_SYNC = 2, FIRST_SYNC = 3 };
-enum { STEPS_PER_BLOCK = 64, MAX_SUCCS = 8 };
+enum { STEPS_PER_BLOCK = 32, MAX_SUCCS = 8 };
 
 typedef struct {
     uint32_t *next;   /* by block id: the one that all paths lead to */
