@@ -245,8 +245,8 @@ static void run_job(void *arg) {
     j->changed = vectorize_loop(j->f, j->loop, j->p, &j->cx);
 }
 
-/* Does it with memory that lasts for one loop: tables by id would add up to the square of the number
- * of loops. */
+/* Does it with memory that lasts for one loop: tables by id would add up to the square of the
+ * number of loops. */
 static bool vectorize_apart(ir_func *f, const ir_loop *loop, progress *p, const pass_ctx *cx) {
     ir_arena own;
     loop_job j = {.f = f, .loop = loop, .p = p, .cx = *cx};

@@ -195,7 +195,8 @@ static void measure(job *j, block_fn *block) {
 static void compile_and_measure(void *arg) {
     job *j = arg;
     const problem *p = j->problem;
-    rt_native_options o = {.machine = cg_host_machine(), .code.level = cg_host_machine()->default_level};
+    rt_native_options o = {.machine = cg_host_machine(),
+                           .code = {.level = cg_host_machine()->default_level, .lanes = 1}};
     ir_arena arena;
     cg_object object;
     rt_code code;
