@@ -141,6 +141,7 @@ static bool share_variants(void) {
 
 enum { RUNS = 10 };
 
+/* Both kernels observe their groups, so launches of other shapes have code of their own. */
 static const char kernel_text[] = "target 64\n"
                                   "kernel @number(%p: ptr.global of i32, %k: i32) {\n"
                                   "entry:\n"
@@ -148,6 +149,7 @@ static const char kernel_text[] = "target 64\n"
                                   "  %o: i64 = shl %i, 2\n"
                                   "  %q: ptr.global = ptradd %p, %o\n"
                                   "  %n: i32 = trunc %i\n"
+                                  "  barrier workgroup workgroup acq_rel local\n"
                                   "  %v: i32 = mul %n, %k\n"
                                   "  store %v, %q align 4\n"
                                   "  ret\n"
