@@ -91,7 +91,8 @@ done
 # Our own implementation, as any program with the loader sees it.
 [ -z "$first" ] || suite math-modes "$release/tests/opencl/math"
 [ -z "$first" ] || suite corpus-icd env OCL_ICD_VENDORS="$PWD/$release/spvfuse.icd" \
-    "$release/tests/corpus_run" tests/corpus "$release/corpus" --stage oracle --oracle opencl
+    "$release/tests/corpus_run" tests/corpus "$release/corpus" --stage oracle --oracle opencl \
+    --bounds tests/corpus/cpu_bounds.txt
 
 [ -z "$first" ] || suite bench-simd "$release/tests/bench/simd/simd" --short "$release"
 [ -z "$first" ] || suite bench-simd-16 "$release/tests/bench/simd/simd" --short -o simd=16 "$release"
