@@ -1,23 +1,27 @@
 /* cpus.c — how many threads this process should have, and where one of them runs.
  *
  * The processors that the scheduler lets it use, fewer when its control group (version 2 or 1) gets
- * less time than that: a quota of 150 % is worth two threads.
+ * less time than that: a quota of 150 % is worth two threads.  Files tell the quota, and reading
+ * them takes as long as compiling a small kernel: it is read once in a process.
  */
 #define _GNU_SOURCE
 #include "runtime/native/native.h"
 #include "runtime/system/process.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 enum { MAX_THREADS = 4096, PATH = 1024 };
 
+static unsigned limit; /* threads that the quotas of control groups are worth */
+
 static unsigned by_affinity(void) {
     cpu_set_t set;
-    long all = sysconf(_SC_NPROCESSORS_ONLN);
     if (sched_getaffinity(0, sizeof set, &set) == 0) return (unsigned)CPU_COUNT(&set);
-    return all > 0 ? (unsigned)all : 1; /* more processors than the set has room for */
+    long all = sysconf(_SC_NPROCESSORS_ONLN); /* more processors than the set has room for */
+    return all > 0 ? (unsigned)all : 1;
 }
 
 /* Reads up to two numbers of a file; "max" counts as none. */
@@ -68,8 +72,13 @@ static unsigned limit_by_version_1(unsigned most) {
     return quota_to_cpus(quota[0], period[0], most);
 }
 
+static void find_limit(void) { limit = limit_by_version_1(limit_by_groups(MAX_THREADS)); }
+
 unsigned rt_cpu_count(void) {
-    unsigned n = limit_by_version_1(limit_by_groups(by_affinity()));
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_limit);
+    unsigned n = by_affinity();
+    if (n > limit) n = limit;
     return n ? n : 1;
 }
 
