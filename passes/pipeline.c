@@ -107,7 +107,7 @@ const char pass_lowering[] =
     "legalize_vectors," /* vectors as wide as the target has them */
     "gvn,"              /* what the pieces of a vector share */
     "licm,"             /* constants that expansions use, before loops */
-    "dce";
+    "dce";              /* what expansion and legalization left unused */
 
 /* ----------------------------------------------------------------------------------- a pipeline */
 
