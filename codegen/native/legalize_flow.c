@@ -1,12 +1,9 @@
-/* legalize_flow.c — instructions that become control flow: switches, updates of shared memory,
- * copies and fills of many bytes.
+/* legalize_flow.c — instructions that become control flow: switches, updates of shared memory
+ * (legalize_updates.c), copies and fills of many bytes.
  *
- * A switch becomes a search: halves by "less than", then one comparison for each case.  An update
- * that has no instruction of its own reads, computes and tries to exchange until there was no
- * other write in between; memory that one thread has for itself is just read and written.
+ * A switch becomes a search: halves by "less than", then one comparison for each case.
  */
 #include "codegen/native/legalize.h"
-#include "ir/interp.h"
 
 #include <stdlib.h>
 
@@ -73,108 +70,6 @@ static void lower_switch(cg_legalizer *l, ir_inst *sw) {
     ir_make_unreachable(b);
     ir_remove(b->last);
     build_search(l, &s, b, cases, n);
-}
-
-/* -------------------------------------------------------------------------------------- updates */
-
-static bool is_update(const ir_inst *i) {
-    return ir_is_atomic(i) && i->op != IR_OP_atomic_load && i->op != IR_OP_atomic_store &&
-           i->op != IR_OP_atomic_cmpxchg;
-}
-
-/* Only the thread that runs the work-group sees such memory. */
-static bool is_thread_private(const ir_inst *p) {
-    return ir_space_of(p->type) == IR_LOCAL || ir_space_of(p->type) == IR_PRIVATE;
-}
-
-static ir_inst *combine(cg_legalizer *l, const ir_inst *i, ir_inst *old) {
-    ir_op op = ir_combining_op((ir_op)i->op);
-    if (op == IR_OP_const) return ir_arg(i, 1);
-    return ir_build2(&l->b, op, i->type, old, ir_arg(i, 1));
-}
-
-static unsigned natural_align(const ir_module *m, ir_type t) { return (unsigned)ir_sizeof(m, t); }
-
-static void update_private(cg_legalizer *l, ir_inst *i) {
-    unsigned align = natural_align(l->f->module, i->type);
-    ir_before(&l->b, i);
-    ir_inst *p = ir_arg(i, 0), *old = ir_build_load(&l->b, i->type, p, align, 0);
-    ir_inst *updated = combine(l, i, old);
-    ir_build_store(&l->b, updated, p, align, 0);
-    ir_replace_uses(i, old);
-    ir_remove(i);
-}
-
-static ir_type bits_type(const ir_module *m, ir_type t) {
-    return ir_scalar(ir_bits(m, t) == 64 ? IR_I64 : ir_bits(m, t) == 16 ? IR_I16 : IR_I32);
-}
-
-static ir_inst *as_type(cg_legalizer *l, ir_inst *x, ir_type t) {
-    return x->type == t ? x : ir_build1(&l->b, IR_OP_bitcast, t, x);
-}
-
-/* old = *p; do new = f(old) while another value than old was there when new was to be stored */
-static void update_shared(cg_legalizer *l, ir_inst *i) {
-    ir_block *before = i->block, *after = ir_split_block(before, i);
-    ir_block *loop = ir_block_new(l->f, NULL);
-    ir_module *m = l->f->module;
-    ir_type bits = ir_is_float(i->type) ? bits_type(m, i->type) : i->type;
-    ir_inst *p = ir_arg(i, 0);
-    ir_at_end(&l->b, before);
-    ir_inst *first = ir_build_load(&l->b, bits, p, natural_align(m, bits), IR_MEM_VOLATILE);
-    ir_build_jmp(&l->b, loop);
-    ir_inst *old = ir_build_phi(loop, bits);
-    ir_at_end(&l->b, loop);
-    ir_inst *updated = as_type(l, combine(l, i, as_type(l, old, i->type)), bits);
-    ir_inst *seen = ir_build_raw(&l->b, IR_OP_atomic_cmpxchg, bits, ir_with_imm(i->imm),
-                                 IR_ARGS(p, updated, old));
-    ir_inst *equal = ir_build2(&l->b, IR_OP_eq, IR_I1, seen, old);
-    ir_inst *result = as_type(l, old, i->type);
-    ir_build_br(&l->b, equal, after, loop);
-    old = ir_append_arg(old, first);
-    ir_append_arg(old, seen);
-    ir_replace_uses(i, result);
-    ir_remove(i);
-}
-
-static void subtract_shared(cg_legalizer *l, ir_inst *i) {
-    ir_before(&l->b, i);
-    ir_inst *zero = ir_const(l->f, i->type, 0);
-    ir_inst *minus = ir_build2(&l->b, IR_OP_sub, i->type, zero, ir_arg(i, 1));
-    ir_inst *add = ir_build_raw(&l->b, IR_OP_atomic_add, i->type, ir_with_imm(i->imm),
-                                IR_ARGS(ir_arg(i, 0), minus));
-    ir_replace_uses(i, add);
-    ir_remove(i);
-}
-
-/* An exchange orders what a store alone does not. */
-static void store_in_order(cg_legalizer *l, ir_inst *i) {
-    ir_before(&l->b, i);
-    ir_inst *p = ir_arg(i, 0), *x = ir_arg(i, 1);
-    if (ir_is_float(x->type)) x = as_type(l, x, bits_type(l->f->module, x->type));
-    ir_build_raw(&l->b, IR_OP_atomic_xchg, x->type, ir_with_imm(i->imm), IR_ARGS(p, x));
-    ir_remove(i);
-}
-
-static void exchange_float(cg_legalizer *l, ir_inst *i) {
-    ir_before(&l->b, i);
-    ir_type bits = bits_type(l->f->module, i->type);
-    ir_inst *x = as_type(l, ir_arg(i, 1), bits);
-    ir_inst *old =
-        ir_build_raw(&l->b, IR_OP_atomic_xchg, bits, ir_with_imm(i->imm), IR_ARGS(ir_arg(i, 0), x));
-    ir_replace_uses(i, as_type(l, old, i->type));
-    ir_remove(i);
-}
-
-static void lower_update(cg_legalizer *l, ir_inst *i) {
-    if (is_thread_private(ir_arg(i, 0)))
-        update_private(l, i);
-    else if (i->op == IR_OP_atomic_sub)
-        subtract_shared(l, i);
-    else if (i->op == IR_OP_atomic_xchg && ir_is_float(i->type))
-        exchange_float(l, i);
-    else if (i->op != IR_OP_atomic_add && i->op != IR_OP_atomic_xchg)
-        update_shared(l, i);
 }
 
 /* -------------------------------------------------------------------------------- copies, fills */
@@ -271,9 +166,9 @@ static void lower(cg_legalizer *l, ir_inst *i) {
     else if (i->op == IR_OP_copy || i->op == IR_OP_fill)
         lower_transfer(l, i);
     else if (i->op == IR_OP_atomic_store && (i->imm.sync.semantics & IR_SEM_SEQ_CST))
-        store_in_order(l, i);
-    else if (is_update(i))
-        lower_update(l, i);
+        cg_store_in_order(l, i);
+    else if (cg_is_update(i))
+        cg_lower_update(l, i);
 }
 
 /* Collects first: lowering splits blocks, and adds nothing that needs lowering. */
