@@ -69,8 +69,8 @@ static bool may_be_idle(const ir_inst *i) {
     }
 }
 
-/* Would the update i leave the value `old`, of a type for exchanges, as it is?  *updated becomes the
- * new value if not. */
+/* Would the update i leave the value `old`, of a type for exchanges, as it is?  *updated becomes
+ * the new value if not. */
 static ir_inst *build_idle_test(cg_legalizer *l, const ir_inst *i, ir_inst *old,
                                 ir_inst **updated) {
     const bool greater = i->op == IR_OP_atomic_umax || i->op == IR_OP_atomic_smax;
