@@ -26,6 +26,7 @@
 #include "runtime/native/native.h"
 #include "runtime/system/process.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -35,8 +36,9 @@ enum {
     GRAIN_NS = 20000,      /* work that is worth waking a thread */
     CHUNK_NS = 1000,       /* work that is worth going to the counter */
     CHUNKS_PER_THREAD = 2, /* of what is left, were it all cut equally */
-    DONE_SPINS = 2000,     /* some 10 us, before a caller sleeps until helpers are done */
+    DONE_NS = 10000,       /* before a caller sleeps until helpers are done */
     IDLE_NS = 50000,       /* before a helper sleeps until there is a launch */
+    POLITE_NS = 2000,      /* before a thread that polls lets others run now and then */
     STACK = 8 << 20
 };
 
@@ -203,14 +205,22 @@ static void call_helpers(rt_pool *p, unsigned n) {
     }
 }
 
+/* A turn of a thread that has polled since `start`.  What it waits for may need its processor. */
+static void poll_once(uint64_t start, uint64_t now) {
+    for (int n = 0; n < 8; n++) cg_host_machine()->host->relax();
+    if (now - start > POLITE_NS) sched_yield();
+}
+
 /* Without the lock, until there is another launch or it has taken too long. */
 static void look_out(rt_pool *p) {
     unsigned opened = p->opened;
     p->looking++;
     pthread_mutex_unlock(&p->lock);
-    uint64_t end = rt_now_ns() + IDLE_NS;
-    while (atomic_load_explicit(&p->opened, memory_order_relaxed) == opened && rt_now_ns() < end)
-        for (int n = 0; n < 8; n++) cg_host_machine()->host->relax();
+    uint64_t start = rt_now_ns(), now = start;
+    for (; atomic_load_explicit(&p->opened, memory_order_relaxed) == opened; now = rt_now_ns()) {
+        if (now - start > IDLE_NS) break;
+        poll_once(start, now);
+    }
     pthread_mutex_lock(&p->lock);
     p->looking--;
 }
@@ -327,9 +337,11 @@ static void close_launch(rt_pool *p, launch *l) {
     *(l->newer ? &l->newer->older : &p->newest) = l->older;
     if (l->older) l->older->newer = l->newer;
     pthread_mutex_unlock(&p->lock);
-    for (unsigned n = 0; n < DONE_SPINS && atomic_load_explicit(&l->helpers, memory_order_relaxed);
-         n++)
-        cg_host_machine()->host->relax();
+    uint64_t start = rt_now_ns(), now = start;
+    for (; atomic_load_explicit(&l->helpers, memory_order_relaxed); now = rt_now_ns()) {
+        if (now - start > DONE_NS) break;
+        poll_once(start, now);
+    }
     pthread_mutex_lock(&p->lock);
     while (l->helpers) pthread_cond_wait(&l->done, &p->lock);
     pthread_mutex_unlock(&p->lock);

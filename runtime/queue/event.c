@@ -80,8 +80,17 @@ static rt_callback *change_status(rt_event *e, int32_t status) {
     return take_due(e, status);
 }
 
+/* The first event that is ready now is handed to the thread that has ended the one before it, if
+ * nothing else is ready: that thread need not wake another one. */
+static void make_ready(rt_scheduler *s, rt_event *e, rt_event **handed) {
+    if (handed && !*handed && !s->first)
+        *handed = e;
+    else
+        rt_scheduler_add(s, e);
+}
+
 /* In a child, those that were given up need not run any more. */
-static void unblock(rt_event *e, bool failed) {
+static void unblock(rt_event *e, bool failed, rt_event **handed) {
     rt_scheduler *s = e->scheduler;
     for (rt_edge *g = e->waiting, *next; g; g = next) {
         next = g->next; /* the waiter may be gone once it is ready */
@@ -90,7 +99,7 @@ static void unblock(rt_event *e, bool failed) {
         /* Not written for a follower, which may be running and does not fail with its leader. */
         if (failed && g->fails) w->failed = true;
         bool waits = !g->leads || (w->has_outcome && !w->is_called);
-        if (last && waits && rt_event_now(w) > RT_COMPLETE) rt_scheduler_add(s, w);
+        if (last && waits && rt_event_now(w) > RT_COMPLETE) make_ready(s, w, handed);
     }
     e->waiting = NULL;
 }
@@ -126,8 +135,9 @@ static void leave_live(rt_event *e) {
 }
 
 /* With the lock held, which is let go; the callbacks are those of the end.  It may have been given
- * up: the command itself has forked, and goes on in the child. */
-static void finish(rt_event *e, int32_t status) {
+ * up: the command itself has forked, and goes on in the child.  An event is handed on only if there
+ * are no callbacks, which may take any time.  handed: NULL if the caller takes none. */
+static void finish(rt_event *e, int32_t status, rt_event **handed) {
     rt_scheduler *s = e->scheduler;
     if (rt_event_now(e) <= RT_COMPLETE) {
         pthread_mutex_unlock(&s->lock);
@@ -135,9 +145,9 @@ static void finish(rt_event *e, int32_t status) {
     }
     leave_live(e);
     rt_callback *due = change_status(e, status);
-    unblock(e, status < 0);
+    unblock(e, status < 0, due ? NULL : handed);
     if (e->queue) rt_queue_remove(e->queue, e);
-    if (s->waiting) pthread_cond_broadcast(&s->done);
+    if (e->awaited || (e->queue && rt_queue_is_awaited(e->queue))) pthread_cond_broadcast(&s->done);
     if (due) rt_scheduler_begin_callbacks(s);
     pthread_mutex_unlock(&s->lock);
     if (!due) return;
@@ -191,14 +201,16 @@ static int32_t status_to_end_with(rt_event *e) {
     return e->run ? settle(e, run(e)) : RT_COMPLETE;
 }
 
-void rt_event_execute(rt_event *e) {
+rt_event *rt_event_execute(rt_event *e) {
     rt_scheduler *s = e->scheduler;
+    rt_event *handed = NULL;
     int32_t status = status_to_end_with(e);
-    if (status == RT_RUNNING) return;
+    if (status == RT_RUNNING) return NULL;
     if (e->ended) e->ended(e);
     pthread_mutex_lock(&s->lock);
-    finish(e, status);
+    finish(e, status, &handed);
     rt_event_release(e);
+    return handed;
 }
 
 void rt_event_give_up(rt_event *e) {
@@ -219,7 +231,7 @@ bool rt_event_end(rt_event *e, int32_t status) {
         return false;
     }
     rt_event_retain(e);
-    finish(e, status);
+    finish(e, status, NULL);
     rt_event_release(e);
     return true;
 }
@@ -263,7 +275,9 @@ int32_t rt_event_wait(rt_event *e) {
     if (status <= RT_COMPLETE) return status;
     pthread_mutex_lock(&s->lock);
     bool own = rt_event_is_own(e);
+    e->awaited++;
     while ((status = rt_event_now(e)) > RT_COMPLETE && !own) rt_scheduler_wait(s, e->queue, e);
+    e->awaited--;
     pthread_mutex_unlock(&s->lock);
     return status;
 }

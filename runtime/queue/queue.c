@@ -20,11 +20,19 @@ static bool has_own(const rt_queue *q) {
     return e != NULL;
 }
 
+static bool is_through(const rt_queue *q, uint64_t number) {
+    return !q->oldest || q->oldest->number > number;
+}
+
+bool rt_queue_is_awaited(const rt_queue *q) { return q->finishing && is_through(q, q->awaited); }
+
 int32_t rt_queue_finish(rt_queue *q) {
     pthread_mutex_lock(&q->scheduler->lock);
     uint64_t all = q->enqueued;
     bool own = has_own(q);
-    while (!own && q->oldest && q->oldest->number <= all) rt_scheduler_wait(q->scheduler, q, NULL);
+    if (!q->finishing++) q->awaited = all;
+    while (!own && !is_through(q, all)) rt_scheduler_wait(q->scheduler, q, NULL);
+    q->finishing--;
     int32_t failure = own ? RT_RUNNING : q->failure;
     if (!own) q->failure = RT_COMPLETE;
     pthread_mutex_unlock(&q->scheduler->lock);

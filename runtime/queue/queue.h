@@ -58,6 +58,7 @@ struct rt_event {
     /* The scheduler's lock is for all that follows. */
     uint32_t blockers; /* that it waits for to begin: they have not ended, or not begun */
     uint32_t leaders;  /* of its stream, begun before it and not ended: it ends after them */
+    uint32_t awaited;  /* threads that wait for its end */
     bool failed;       /* a blocker has */
     bool is_called;    /* `run` is, by `runner` */
     bool is_begun;     /* `run` gave RT_RUNNING */
@@ -135,8 +136,9 @@ void rt_scheduler_after_fork(bool in_child);
 /* With the lock held, in a child, which has no thread that runs it or waits for it.  What it uses
  * stays as it is, and no callback is called. (event.c) */
 void rt_event_give_up(rt_event *e);
-/* Runs what a ready event has to run, and ends it. (event.c) */
-void rt_event_execute(rt_event *e);
+/* Runs what a ready event has to run, and ends it.  Gives an event that has become ready by that,
+ * which the caller runs or adds, or NULL. (event.c) */
+rt_event *rt_event_execute(rt_event *e);
 
 /* ----------------------------------------------------------------------------- queues (queue.c) */
 
@@ -149,8 +151,10 @@ struct rt_queue {
     rt_event *barrier;   /* that later commands wait for, or NULL */
     rt_event *gathering; /* the last one that waits for all before it, or NULL */
     uint64_t enqueued;
-    int32_t failure; /* of the first command that failed and was not told of, or RT_COMPLETE */
-    uint64_t failed; /* its number */
+    uint32_t finishing; /* threads that wait until commands of it have ended */
+    uint64_t awaited;   /* the number of the last of these commands, of the first such thread */
+    int32_t failure;    /* of the first command that failed and was not told of, or RT_COMPLETE */
+    uint64_t failed;    /* its number */
 };
 
 typedef enum {
@@ -206,5 +210,7 @@ typedef void rt_visit_resource(rt_resource *r, void *user);
 void rt_resource_visit(rt_resource *r, rt_visit_resource *visit, void *user);
 /* With the lock held: the event has ended, or was not enqueued after all. */
 void rt_queue_remove(rt_queue *q, rt_event *e);
+/* With the lock held: has all ended that a thread waits for? */
+bool rt_queue_is_awaited(const rt_queue *q);
 
 #endif

@@ -1,9 +1,11 @@
 /* scheduler.c — the threads that run commands.
  *
  * There are few of them: a command that needs many processors uses the pool.  A thread is started
- * when a command is ready and no thread is idle.  A thread that waits in a function of the user
- * does not count towards the limit, because the command that it waits for may need a thread; one
- * more may run until it continues.  A thread that is idle for two seconds ends.
+ * when a command is ready and no thread is idle.  The thread that has ended a command goes on with
+ * one that waited for it, so commands that follow each other wake no thread.  A thread that waits
+ * in a function of the user does not count towards the limit, because the command that it waits for
+ * may need a thread; one more may run until it continues.  A thread that is idle for two seconds
+ * ends.
  *
  * After a fork the child has no threads, and the commands that had not ended have failed there; new
  * threads are started when they are needed.  When the program ends, threads that are idle or about
@@ -93,18 +95,21 @@ static rt_event *take(rt_scheduler *s, bool any, const rt_queue *queue, const rt
     return e;
 }
 
-/* The lock is let go meanwhile. */
-static void run_one(rt_scheduler *s, rt_event *e) {
+/* The lock is let go meanwhile.  Gives an event that this one has made ready, or NULL. */
+static rt_event *run_one(rt_scheduler *s, rt_event *e) {
     pthread_mutex_unlock(&s->lock);
-    rt_event_execute(e);
+    rt_event *handed = rt_event_execute(e);
     pthread_mutex_lock(&s->lock);
+    return handed;
 }
 
 void rt_scheduler_wait(rt_scheduler *s, const rt_queue *queue, const rt_event *event) {
     bool alone = s->started == 0 || process.ending;
     rt_event *e = take(s, alone, queue, event);
     if (e) {
-        run_one(s, e);
+        do e = run_one(s, e);
+        while (e && is_wanted(e, queue, event));
+        if (e) rt_scheduler_add(s, e);
         return;
     }
     bool blocked = find_worker(s) != NULL;
@@ -134,7 +139,8 @@ static void *work(void *arg) {
     rt_worker me = {.thread = pthread_self(), .next = s->workers};
     s->workers = &me;
     for (bool wanted = true;;) {
-        for (rt_event *e; (e = take(s, true, NULL, NULL)); wanted = true) run_one(s, e);
+        for (rt_event *e = NULL; e || (e = take(s, true, NULL, NULL)); wanted = true)
+            e = run_one(s, e);
         if (are_too_many(s) || me.joined || !wanted) break;
         s->idle++;
         me.idle = true;

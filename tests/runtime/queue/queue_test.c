@@ -77,6 +77,51 @@ Test(queue, in_order) {
     end(n, COUNT);
 }
 
+/* Handing commands from thread to thread takes longer than small ones run. */
+Test(queue, what_waits_for_each_other_stays_on_a_thread) {
+    enum { COUNT = 200 };
+    _Atomic int clock = 0;
+    rt_queue q;
+    note n[COUNT], user;
+    rt_queue_init(&q, rt_scheduler_get(), true);
+    begin_user(&user);
+    for (int k = 0; k < COUNT; k++) {
+        begin_note(&n[k], &clock);
+        put(&q, &n[k], RT_ENQUEUE_COMMAND, k ? NULL : &user);
+    }
+    rt_event_end(&user.event, RT_COMPLETE);
+    rt_queue_finish(&q);
+    for (int k = 0; k < COUNT; k++) {
+        cr_expect_eq(n[k].ran, k + 1);
+        cr_expect(pthread_equal(n[k].event.runner, n[0].event.runner), "command %d", k);
+    }
+    end(n, COUNT);
+    end(&user, 1);
+}
+
+/* The thread that waits for one event or for a queue goes on when that has ended, although others
+ * follow. */
+Test(queue, waits_end_amid_other_commands) {
+    enum { COUNT = 40 };
+    _Atomic int clock = 0;
+    rt_queue q;
+    note n[COUNT], user;
+    rt_queue_init(&q, rt_scheduler_get(), true);
+    begin_user(&user);
+    for (int k = 0; k < COUNT; k++) {
+        begin_note(&n[k], &clock);
+        n[k].ns = 200000;
+        put(&q, &n[k], RT_ENQUEUE_COMMAND, k == COUNT - 1 ? &user : NULL);
+    }
+    for (int k = 0; k < COUNT - 1; k += 3) cr_expect_eq(rt_event_wait(&n[k].event), RT_COMPLETE);
+    cr_expect_eq(rt_event_now(&n[COUNT - 1].event), RT_SUBMITTED);
+    rt_event_end(&user.event, RT_COMPLETE);
+    rt_queue_finish(&q);
+    cr_expect_eq(n[COUNT - 1].ran, COUNT);
+    end(n, COUNT);
+    end(&user, 1);
+}
+
 Test(queue, out_of_order_waits_for_events_and_barriers_only) {
     _Atomic int clock = 0;
     rt_queue q;
