@@ -14,10 +14,22 @@ typedef struct {
     bool no_offset;    /* the global offset is 0 */
     bool small_ids;    /* all global ids are below 2^31 */
     unsigned dims;     /* 1 to 3: sizes beyond are 1; 0: the launch decides */
+    unsigned inner;    /* the dimension of the innermost loop over items: pass_find_inner */
 } pass_group_shape;
 
 /* Can a kernel find out which of its items form a work-group?  (observes.c) */
 bool pass_observes_groups(const ir_func *kernel, ir_arena *scratch);
+
+/* The dimension along which the innermost loop over items should run: not 0 if neighbours are nearer
+ * in memory in another one.  It pays only if groups are long in that dimension, so a kernel must not
+ * observe them. (inner.c) */
+unsigned pass_find_inner(const ir_func *kernel, ir_arena *scratch);
+/* The dimensions of the loops over items, from the innermost to the outermost. */
+static inline void pass_order_loops(unsigned inner, unsigned order[3]) {
+    order[0] = inner;
+    order[1] = inner == 0;
+    order[2] = inner == 2 ? 1 : 2;
+}
 
 /* What is known of launches on a range. */
 pass_group_shape pass_shape_of(const ir_range *r);

@@ -157,13 +157,13 @@ static void replace_query(pass_group_builder *g, pass_item_ids *ids, ir_builder 
 
 /* ------------------------------------------------------------------------------------ small ids */
 
-/* 64 bits that are the id again, if that has less than 31. */
+/* 64 bits that are the id again, if that has at most 31. */
 static bool is_same_number(const ir_inst *i) {
     const ir_inst *narrow = ir_arg(i, 0);
     if (i->op == IR_OP_sext || i->op == IR_OP_zext)
         return i->type == IR_I64 && narrow->op == IR_OP_trunc && narrow->type == IR_I32;
     const ir_inst *mask = i->op == IR_OP_and ? ir_arg(i, 1) : i;
-    return ir_is_const(mask) && mask->imm.bits == UINT32_MAX;
+    return ir_is_const(mask) && (mask->imm.bits & INT32_MAX) == INT32_MAX;
 }
 
 static void replace_extended(ir_inst *id, const ir_inst *narrow) {

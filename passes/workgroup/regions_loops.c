@@ -1,7 +1,8 @@
-/* regions_loops.c — puts each region into loops over the items of the work-group, x innermost.
+/* regions_loops.c — puts each region into loops over the items of the work-group.
  *
  *   preheader -> z -> y -> x -> the blocks of the region -> next x -> next y -> next z -> after
  *
+ * The innermost loop runs along x, or along another dimension that has been chosen (inner.c).
  * Each loop has one counter, one latch, and at least one iteration.  If guards have become bounds
  * of the counter (regions_bounds.c), the loop may be skipped.  A dimension of one item gets no
  * loop. A region gets no loops at all if all items do the same in it and it writes only values that
@@ -205,7 +206,7 @@ static ir_block *end_loop(looper *l, const item_loop *loop, ir_inst **id, ir_blo
     return latch;
 }
 
-/* The linear id of the first item of a row. */
+/* The linear id of the first item of a row, which runs along x. */
 static ir_inst *find_row(looper *l, const pass_item_loops *all) {
     ir_inst *const *count = l->ids->count, *row = all->id[2];
     if (count[1])
@@ -237,20 +238,23 @@ static void find_bounds(looper *l, const pass_region *r, pass_item_loops *all) {
 
 static void build_loops(looper *l, const pass_region *r, pass_item_loops *all) {
     find_bounds(l, r, all);
-    item_loop loop[3];
+    item_loop loop[3]; /* outermost last */
+    unsigned order[3];
+    pass_order_loops(l->g->shape->inner, order);
     ir_block *before = build_guard(l, r, all->guard), *at = before, *latch = l->after;
-    for (unsigned d = 3; d-- > 1; at = loop[d].header) loop[d] = begin_loop(l, all, d, at);
+    for (unsigned k = 3; k-- > 1; at = loop[k].header) loop[k] = begin_loop(l, all, order[k], at);
     ir_at_end(&l->b, at);
-    ir_inst *row = find_row(l, all);
-    loop[0] = begin_loop(l, all, 0, at);
+    ir_inst *row = order[0] == 0 ? find_row(l, all) : NULL; /* once for all its items */
+    loop[0] = begin_loop(l, all, order[0], at);
     at = loop[0].header;
     ir_at_end(&l->b, at);
+    if (!row) row = find_row(l, all);
     all->item = pass_build_plain(&l->b, IR_OP_add, row, all->id[0]);
     ir_build_jmp(&l->b, r->head);
     if (at != before) at->loop_hint |= IR_LOOP_ITEMS;
     if (loop[0].end && loop[1].end) loop[1].header->loop_hint |= IR_LOOP_ROWS;
-    for (unsigned d = 3; d-- > 0;)
-        if (loop[d].end) latch = end_loop(l, &loop[d], &all->id[d], latch);
+    for (unsigned k = 3; k-- > 0;)
+        if (loop[k].end) latch = end_loop(l, &loop[k], &all->id[order[k]], latch);
     link_exits(l, r, latch);
 }
 

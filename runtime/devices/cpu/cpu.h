@@ -41,9 +41,10 @@ void rt_cpu_groups_of(uint64_t items, const spvf_range *range, uint64_t local[3]
 void rt_cpu_local_size(const ir_func *kernel, const spvf_range *range, uint64_t local[3],
                        ir_arena *scratch);
 /* The sizes of groups for a kernel that cannot observe them (pass_observes_groups): powers of two,
- * so that few of them need code of their own, x first, and rows that can share what they load.
- * There are at least four groups for each thread as long as these have 16 items. */
-void rt_cpu_own_groups(const spvf_range *range, unsigned threads, uint64_t local[3]);
+ * so that few of them need code of their own, the dimension `inner` first, and rows that can share
+ * what they load.  There are at least four groups for each thread as long as these have 16 items. */
+void rt_cpu_own_groups(const spvf_range *range, unsigned inner, unsigned threads,
+                       uint64_t local[3]);
 
 /* ---------------------------------------------------------------------------------- the machine */
 
@@ -75,6 +76,7 @@ void cpu_machine_close(cpu_machine *m);
 struct rt_function {
     const ir_func *ir;
     bool observes_groups;
+    unsigned inner; /* the dimension of the innermost loops over its items */
     const rt_program *program;
     rt_kernel code;
     rt_function *next;

@@ -265,8 +265,8 @@ static void launch_with_code(void *arg) {
 static void take_own_groups(launch *l) {
     const cpu_launch *what = l->what;
     if (what->launch->function->observes_groups || what->watch) return;
-    rt_cpu_own_groups(what->launch->range, rt_pool_threads(what->machine->pool),
-                      l->info.local_size);
+    rt_cpu_own_groups(what->launch->range, what->launch->function->inner,
+                      rt_pool_threads(what->machine->pool), l->info.local_size);
     count_groups(l);
 }
 

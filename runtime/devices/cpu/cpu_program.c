@@ -58,6 +58,7 @@ rt_function *cpu_find_function(rt_program *p, const char *name) {
     rt_function *f = ir_new(&p->arena, rt_function);
     f->ir = ir;
     f->observes_groups = pass_observes_groups(ir, &p->arena);
+    f->inner = f->observes_groups ? 0 : pass_find_inner(ir, &p->arena);
     f->program = p;
     rt_kernel_init(&f->code);
     f->next = p->functions;
@@ -157,6 +158,7 @@ static ir_status compile_variant(void *user, const pass_group_shape *shape, cons
                                  .values = values,
                                  .keep_calls = l->machine->options.keep_calls},
                      .out = out};
+    c.options.shape.inner = l->launch->function->inner;
     c.options.code.lines = l->machine->tools.gdb;
     ir_arena_init(&c.arena, l->cx);
     ir_status status = compile_on_own_stack(&c);

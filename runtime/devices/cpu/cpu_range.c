@@ -84,12 +84,15 @@ static void take_items(const spvf_range *r, unsigned d, uint64_t most, uint64_t 
     local[d] = global < most ? power_above(global) : most;
 }
 
-void rt_cpu_own_groups(const spvf_range *range, unsigned threads, uint64_t local[3]) {
+void rt_cpu_own_groups(const spvf_range *range, unsigned inner, unsigned threads,
+                       uint64_t local[3]) {
+    unsigned d[3]; /* along a row, from row to row, and the other one */
+    pass_order_loops(inner, d);
     uint64_t room = OWN_MOST, items = items_of(range), groups = threads > 1 ? 4 * threads : 1;
     while (room > LEAST_ITEMS && items / room + (items % room != 0) < groups) room /= 2;
-    take_items(range, 0, room < OWN_ROW ? room : OWN_ROW, local);
-    take_items(range, 1, room / local[0] < OWN_ROWS ? room / local[0] : OWN_ROWS, local);
-    take_items(range, 0, room / local[1], local);
-    take_items(range, 1, room / local[0], local);
-    take_items(range, 2, room / local[0] / local[1], local);
+    take_items(range, d[0], room < OWN_ROW ? room : OWN_ROW, local);
+    take_items(range, d[1], room / local[d[0]] < OWN_ROWS ? room / local[d[0]] : OWN_ROWS, local);
+    take_items(range, d[0], room / local[d[1]], local);
+    take_items(range, d[1], room / local[d[0]], local);
+    take_items(range, d[2], room / local[d[0]] / local[d[1]], local);
 }

@@ -175,8 +175,8 @@ Test(cache, code_is_in_the_key) {
 }
 
 Test(cache, launches_and_options_are_in_the_key) {
-    rt_native_options o[] = {options, options, options, options, options,
-                             options, options, options, options, options};
+    rt_native_options o[] = {options, options, options, options, options, options,
+                             options, options, options, options, options, options};
     o[0].shape.local[0] = 32;
     o[1].shape.local[2] = 2;
     o[2].shape.whole_groups = false;
@@ -187,6 +187,8 @@ Test(cache, launches_and_options_are_in_the_key) {
     o[7].code.regalloc.how = CG_REGALLOC_STACK;
     o[8].code.regalloc.seed = 1;
     o[9].machine = &other_machine;
+    o[10].shape.inner = 1;
+    o[11].code.lanes = 8;
     rt_key key = key_of(kernels, &options);
     for (unsigned n = 0; n < sizeof o / sizeof *o; n++)
         cr_expect_not(is_same_key(key, key_of(kernels, &o[n])), "%u", n);

@@ -239,6 +239,7 @@ Test(cpu, groups_of_our_own) {
     static const struct {
         unsigned threads;
         uint64_t global[3], local[3];
+        unsigned inner;
     } rows[] = {
         {1, {1 << 20, 1, 1}, {2048, 1, 1}}, {16, {1 << 20, 1, 1}, {2048, 1, 1}},
         {16, {4096, 1, 1}, {64, 1, 1}},     {16, {100, 1, 1}, {16, 1, 1}},
@@ -246,12 +247,14 @@ Test(cpu, groups_of_our_own) {
         {2, {512, 512, 1}, {256, 8, 1}},    {2, {1, 5000, 1}, {1, 512, 1}},
         {2, {100, 3, 7}, {128, 2, 1}},      {2, {2, 2, 4000}, {2, 2, 512}},
         {2, {3, 1, 1}, {4, 1, 1}},          {2, {0, 5, 5}, {1, 8, 2}},
+        {2, {512, 512, 1}, {8, 256, 1}, 1}, {2, {5000, 1, 1}, {512, 1, 1}, 1},
+        {2, {512, 1, 512}, {8, 1, 256}, 2}, {2, {64, 64, 64}, {32, 1, 64}, 2},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const uint64_t *g = rows[i].global;
         const spvf_range r = {.dims = 3, .global = {g[0], g[1], g[2]}};
         uint64_t local[3];
-        rt_cpu_own_groups(&r, rows[i].threads, local);
+        rt_cpu_own_groups(&r, rows[i].inner, rows[i].threads, local);
         cr_expect_arr_eq(local, rows[i].local, sizeof local, "row %zu: %d,%d,%d", i, (int)local[0],
                          (int)local[1], (int)local[2]);
     }
