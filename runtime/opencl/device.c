@@ -4,6 +4,7 @@
  */
 #include "runtime/devices/cpu/cpu.h"
 #include "runtime/opencl/ocl.h"
+#include "runtime/system/memory.h"
 #include "runtime/system/process.h"
 
 #include <stdlib.h>
@@ -45,17 +46,12 @@ static void read_processor(facts *h) {
     if (f) fclose(f);
 }
 
-static cl_ulong cache_size(void) {
-    long l3 = sysconf(_SC_LEVEL3_CACHE_SIZE), l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
-    return l3 > 0 ? (cl_ulong)l3 : l2 > 0 ? (cl_ulong)l2 : 1 << 20;
-}
-
 static void read_facts(facts *h) {
     copy_line(h->name, sizeof h->name, cg_host_machine() ? cg_host_machine()->title : "CPU");
     copy_line(h->vendor, sizeof h->vendor, "unknown");
     read_processor(h);
     h->memory = (cl_ulong)sysconf(_SC_PHYS_PAGES) * (cl_ulong)sysconf(_SC_PAGESIZE);
-    h->cache = cache_size();
+    h->cache = rt_cache_size() ? rt_cache_size() : 1 << 20;
     h->constants = h->memory / 2 < OCL_CONSTANT_MEMORY ? h->memory / 2 : OCL_CONSTANT_MEMORY;
 }
 

@@ -4,6 +4,7 @@
  * memory of the program lie where the program has them, at any address.
  */
 #include "runtime/opencl/ocl.h"
+#include "runtime/system/memory.h"
 
 #include <stdlib.h>
 
@@ -12,11 +13,6 @@ static const cl_mem_flags HOST_ACCESS =
     CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
 static const cl_mem_flags PLACE =
     CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
-
-void *ocl_allocate(size_t size) {
-    return aligned_alloc(IR_LOCAL_ALIGN,
-                         (size + IR_LOCAL_ALIGN - 1) / IR_LOCAL_ALIGN * IR_LOCAL_ALIGN);
-}
 
 /* ---------------------------------------------------------------------------------------- flags */
 
@@ -120,7 +116,7 @@ static cl_mem use_memory(cl_context c, cl_mem_flags flags, size_t size, void *ho
 
 static cl_mem allocate_memory(cl_context c, cl_mem_flags flags, size_t size, const void *host,
                               cl_int *error) {
-    void *bytes = ocl_allocate(size);
+    void *bytes = rt_new_memory(size);
     if (!bytes) return ocl_fail(error, CL_MEM_OBJECT_ALLOCATION_FAILURE);
     cl_mem m = new_mem(c, flags, (ocl_area){bytes, size});
     if (!m) {

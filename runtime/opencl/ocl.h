@@ -291,9 +291,6 @@ void ocl_forget_mem(cl_mem m);
 bool ocl_revive_mem(cl_mem m);
 /* The buffer that has the bytes. */
 static inline cl_mem ocl_root(cl_mem m) { return m->parent ? m->parent : m; }
-/* Not above ocl_max_allocation(), at a multiple of IR_LOCAL_ALIGN, given back with free().  NULL:
- * there is no memory. */
-void *ocl_allocate(size_t size);
 /* CL_MEM_READ_WRITE and its like: none of them, or one. */
 bool ocl_are_access_flags(cl_mem_flags flags);
 bool ocl_are_map_flags(cl_map_flags flags);

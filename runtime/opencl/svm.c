@@ -4,6 +4,7 @@
  * size of one; a key is equal to the region that it lies in.
  */
 #include "runtime/opencl/ocl.h"
+#include "runtime/system/memory.h"
 
 #include <search.h>
 #include <stdlib.h>
@@ -55,7 +56,7 @@ static void *CL_API_CALL allocate(cl_context c, cl_svm_mem_flags flags, size_t s
     if (align > IR_LOCAL_ALIGN || align & (align - 1)) return NULL;
     ocl_area *m = malloc(sizeof *m);
     if (!m) return NULL;
-    *m = (ocl_area){ocl_allocate(size), size};
+    *m = (ocl_area){rt_new_memory(size), size};
     if (m->bytes && add(c, m)) return m->bytes;
     free_allocation(m);
     return NULL;

@@ -5,15 +5,12 @@
  */
 #include "runtime/devices/cpu/cpu.h"
 
+#include "runtime/system/memory.h"
 #include "runtime/system/process.h"
 
 #include <stdlib.h>
 
 /* --------------------------------------------------------------------------------------- memory */
-
-static size_t whole_lines(uint64_t size) {
-    return size ? (size + IR_LOCAL_ALIGN - 1) / IR_LOCAL_ALIGN * IR_LOCAL_ALIGN : IR_LOCAL_ALIGN;
-}
 
 static rt_memory *wrap(rt_device *d, void *host, uint64_t bytes) {
     rt_memory *m = rt_new_owned(d->context, &((cpu_device *)d)->memories, sizeof *m);
@@ -31,9 +28,8 @@ static void release(rt_device *d, rt_memory *m) {
 
 static rt_memory *allocate(rt_device *d, const char *name, uint64_t bytes, const void *data) {
     (void)name;
-    if (bytes > SIZE_MAX / 2) ir_throw(&d->context->cx, IR_ERR_MEMORY);
     rt_memory *m = wrap(d, NULL, bytes);
-    m->bytes = aligned_alloc(IR_LOCAL_ALIGN, whole_lines(bytes));
+    m->bytes = rt_new_memory(bytes);
     m->allocated = true;
     if (!m->bytes) {
         release(d, m);

@@ -1,0 +1,12 @@
+/* memory.h — memory for buffers, and the caches above it (memory.c). */
+#ifndef SPVFUSE_RUNTIME_MEMORY_H
+#define SPVFUSE_RUNTIME_MEMORY_H
+
+#include "runtime/api/runtime.h"
+
+/* At a multiple of IR_LOCAL_ALIGN, to be given to free(); NULL: there is no memory. */
+void *rt_new_memory(size_t bytes);
+/* Bytes of the last cache before memory, as one processor sees it; 0: not known. */
+uint64_t rt_cache_size(void);
+
+#endif
