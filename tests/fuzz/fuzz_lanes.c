@@ -15,26 +15,17 @@
 #include "runtime/devices/check/check.h"
 #include "runtime/native/native.h"
 #include "tests/fuzz/lanes.h"
+#include "tests/guarded.h"
 #include "tests/machines.h"
 #include "tests/passes/workgroup/groups.h"
 #include "tests/random.h"
 
 #include <signal.h>
 #include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum {
-    PAGES = 64,
-    PAGE = 4096,
-    AREA = PAGES * PAGE,
-    LOCAL = LANES_BUFFERS,
-    SCRATCH,
-    AREAS,
-    SECONDS = 20
-};
+enum { AREA = 1 << 18, LOCAL = LANES_BUFFERS, SCRATCH, AREAS, SECONDS = 20 };
 
 typedef struct {
     ir_ctx cx;
@@ -125,11 +116,7 @@ static void shows_signal(int number) {
 static void begin(void) {
     struct sigaction a = {.sa_handler = shows_signal};
     for (unsigned k = 0; k < SIGNALS; k++) sigaction(signals[k], &a, &before_us[k]);
-    for (unsigned k = 0; k < AREAS; k++) {
-        uint8_t *p = mmap(NULL, AREA + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (p == MAP_FAILED || mprotect(p + PAGE, AREA, PROT_READ | PROT_WRITE) != 0) abort();
-        areas[k] = p + PAGE;
-    }
+    for (unsigned k = 0; k < AREAS; k++) areas[k] = guarded_open(AREA / guarded_page());
     if (atexit(end) != 0) abort();
 }
 

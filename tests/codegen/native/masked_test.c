@@ -7,13 +7,12 @@
  */
 #define _DEFAULT_SOURCE
 #include "ir/eval.h"
+#include "tests/guarded.h"
 #include "tests/native_call.h"
 #include "tests/random.h"
 #include "tests/report.h"
 
 #include <criterion/criterion.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum { PAGES = 2, CASES = 4000 };
 
@@ -46,18 +45,13 @@ static bool is_apart(const subject *s) { return s->op == IR_OP_gather || s->op =
 /* --------------------------------------------------------------------------------------- memory */
 
 static void open_memory(subject *s) {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    s->bytes = PAGES * page;
-    uint8_t *all = mmap(NULL, s->bytes + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    cr_assert_neq(all, MAP_FAILED);
-    s->memory = all + page;
-    cr_assert_eq(mprotect(s->memory, s->bytes, PROT_READ | PROT_WRITE), 0);
+    s->memory = guarded_open(PAGES);
+    s->bytes = PAGES * guarded_page();
     s->want = malloc(s->bytes);
 }
 
 static void close_memory(subject *s) {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    munmap(s->memory - page, s->bytes + 2 * page);
+    guarded_close(s->memory, PAGES);
     free(s->want);
 }
 

@@ -7,14 +7,12 @@
  */
 #define _DEFAULT_SOURCE
 #include "passes/passes.h"
+#include "tests/guarded.h"
 #include "tests/native_call.h"
 #include "tests/random.h"
 #include "tests/report.h"
 
 #include <criterion/criterion.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum { PAGES = 8, CASES = 1500, MOST = 12 };
 
@@ -129,18 +127,13 @@ static void put_kernel(ir_text *t, const subject *s) {
 /* --------------------------------------------------------------------------------------- memory */
 
 static void open_memory(subject *s) {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    s->bytes = PAGES * page;
-    uint8_t *all = mmap(NULL, s->bytes + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    cr_assert_neq(all, MAP_FAILED);
-    s->memory = all + page;
-    cr_assert_eq(mprotect(s->memory, s->bytes, PROT_READ | PROT_WRITE), 0);
+    s->memory = guarded_open(PAGES);
+    s->bytes = PAGES * guarded_page();
     s->start = malloc(s->bytes);
 }
 
 static void close_memory(subject *s) {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    munmap(s->memory - page, s->bytes + 2 * page);
+    guarded_close(s->memory, PAGES);
     free(s->start);
 }
 

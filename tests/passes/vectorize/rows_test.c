@@ -1,12 +1,8 @@
 /* rows_test.c — loops over rows of items do the same when several rows run at once: random
  * expressions of row, item and the number of an iteration inside, with loads that rows share. */
-#include "ir/interp.h"
-#include "passes/passes.h"
-#include "tests/random.h"
+#include "tests/passes/vectorize/random_loops.h"
 
-#include <criterion/criterion.h>
-
-enum { SEEDS = 400, CALLS = 6, ITEMS = 256, STEPS = 8, VALUES = 40 };
+enum { SEEDS = 400, ITEMS = 256, STEPS = 8, VALUES = 40 };
 
 typedef struct {
     ir_text out;
@@ -90,61 +86,30 @@ static void make_function(maker *r) {
             ITEMS);
 }
 
-typedef struct {
-    ir_ctx cx;
-    ir_arena arena;
-    uint64_t seed;
-    ir_module *m;
-} subject;
-
-static void make(void *user) {
-    subject *s = user;
-    maker r = {.out.arena = &s->arena, .state = s->seed, .value = {0, 1, 2}, .n = 3, .next = 6};
+static void write(ir_text *out, uint64_t seed) {
+    maker r = {.out = *out, .state = seed, .value = {0, 1, 2}, .n = 3, .next = 6};
     make_function(&r);
-    s->m = ir_parse(&s->cx, "random", r.out.data, r.out.n);
+    *out = r.out;
 }
 
-static void answer(const subject *s, uint64_t out[CALLS]) {
-    uint64_t state = s->seed + 7;
-    for (unsigned k = 0; k < CALLS; k++) {
-        uint64_t start = draw_below(&state, 3), rows = start + 1 + draw_below(&state, 13);
-        ir_value args[4] = {{.bits = {start}}, {.bits = {rows}}};
-        args[2].bits[0] = 1 + draw_below(&state, 14);
-        args[3].bits[0] = draw_below(&state, 6);
-        ir_value result = {0};
-        cr_assert(ir_interp_call(ir_func_find(s->m, "f"), args, &result), "seed %llu",
-                  (unsigned long long)s->seed);
-        out[k] = result.bits[0];
-    }
+static void draw_arguments(uint64_t *state, ir_value args[LOOPS_ARGS]) {
+    uint64_t start = draw_below(state, 3);
+    args[0].bits[0] = start;
+    args[1].bits[0] = start + 1 + draw_below(state, 13);
+    args[2].bits[0] = 1 + draw_below(state, 14);
+    args[3].bits[0] = draw_below(state, 6);
 }
 
-/* Returns whether a copy does rows that are left. */
-static bool check(const char *list, uint64_t seed, unsigned lanes) {
-    subject s = {.seed = seed};
-    const pass_options options = {
-        .passes = list, .verify_each = true, .bisect = -1, .lanes = lanes};
-    uint64_t before[CALLS], after[CALLS];
-    ir_arena_init(&s.arena, &s.cx);
-    cr_assert(ir_try(&s.cx, make, &s) && s.m, "seed %llu is read", (unsigned long long)seed);
-    answer(&s, before);
-    cr_assert(pass_run(s.m, &options), "seed %llu passes", (unsigned long long)seed);
-    answer(&s, after);
-    for (unsigned k = 0; k < CALLS; k++)
-        cr_assert_eq(before[k], after[k], "%s, call %u of seed %llu", list, k,
-                     (unsigned long long)seed);
-    unsigned loops = 0;
-    foreach_block (b, ir_func_find(s.m, "f")) loops += (b->loop_hint & IR_LOOP_ROWS) != 0;
-    ir_module_free(s.m);
-    ir_arena_free(&s.arena);
-    return loops > 1;
-}
+/* Loops over rows that have been jammed leave a copy for the rows that are left. */
+static const random_loops rows = {write, draw_arguments, IR_LOOP_ROWS};
 
 Test(rows, keep_the_meaning) {
     unsigned jammed = 0;
-    for (uint64_t seed = 0; seed < SEEDS; seed++) jammed += check("rows", seed, 4);
+    for (uint64_t seed = 0; seed < SEEDS; seed++) jammed += loops_after(&rows, "rows", seed, 4) > 1;
     cr_assert_gt(jammed, SEEDS / 2);
 }
 
 Test(rows, the_whole_stage) {
-    for (uint64_t seed = 0; seed < SEEDS; seed++) check("vectors", seed, seed % 2 ? 8 : 4);
+    for (uint64_t seed = 0; seed < SEEDS; seed++)
+        loops_after(&rows, "vectors", seed, seed % 2 ? 8 : 4);
 }

@@ -150,16 +150,22 @@ static spvf_status launch(bench *b, const char *kernel, const spvf_range *range,
     return rt_guard(b->context, launch_one, b);
 }
 
+static const float sent[4] = {1, 2, 3, 4};
+
+/* A kernel with the parameters of @look. */
+static spvf_status launch_look(bench *b, const char *kernel, const spvf_range *range) {
+    const uint8_t n = 7;
+    const rt_arg args[] = {rt_memory_arg(b->memory, 0), rt_value_arg(sent, 16),
+                           rt_value_arg(&n, 1)};
+    return launch(b, kernel, range, args, 3);
+}
+
 Test(cpu, arguments_and_sizes) {
     bench b;
     begin(&b);
-    const float value[4] = {1, 2, 3, 4};
-    const uint8_t n = 7;
-    const rt_arg args[] = {rt_memory_arg(b.memory, 0), rt_value_arg(value, 16),
-                           rt_value_arg(&n, 1)};
     spvf_range r = {.dims = 2, .global = {12, 10}, .local = {4, 5}, .offset = {3, 100}};
     need = (ir_group_need){.scratch = 1000, .scratch_item = 64};
-    cr_assert_eq(launch(&b, "sees", &r, args, 3), SPVF_OK, "%s", messages);
+    cr_assert_eq(launch_look(&b, "sees", &r), SPVF_OK, "%s", messages);
     cr_expect_eq(groups_seen, 6);
     const uint64_t groups[] = {3, 2, 1}, local[] = {4, 5, 1}, global[] = {12, 10, 1},
                    offset[] = {3, 100, 0};
@@ -171,7 +177,7 @@ Test(cpu, arguments_and_sizes) {
     cr_expect_eq(seen_args[0], b.memory->bytes);
     cr_expect_eq((uintptr_t)seen_args[0] % 128, 0);
     cr_expect_eq((uintptr_t)seen_args[1] % 16, 0);
-    cr_expect_arr_eq(seen_value, value, sizeof value);
+    cr_expect_arr_eq(seen_value, sent, sizeof sent);
     end(&b);
 }
 
@@ -263,20 +269,16 @@ Test(cpu, groups_of_our_own) {
 Test(cpu, launches_have_them_unless_they_are_observed) {
     bench b;
     begin(&b);
-    const float value[4] = {1, 2, 3, 4};
-    const uint8_t n = 7;
-    const rt_arg args[] = {rt_memory_arg(b.memory, 0), rt_value_arg(value, 16),
-                           rt_value_arg(&n, 1)};
     spvf_range r = {.dims = 2, .global = {100000, 10}, .local = {1, 1}};
-    cr_assert_eq(launch(&b, "look", &r, args, 3), SPVF_OK, "%s", messages);
+    cr_assert_eq(launch_look(&b, "look", &r), SPVF_OK, "%s", messages);
     cr_expect_eq(seen.local_size[0] * seen.local_size[1], 2048);
     cr_expect_eq(facts.shape.local[0], seen.local_size[0]);
     cr_expect_not(facts.shape.whole_groups);
-    cr_assert_eq(launch(&b, "sees", &r, args, 3), SPVF_OK, "%s", messages);
+    cr_assert_eq(launch_look(&b, "sees", &r), SPVF_OK, "%s", messages);
     cr_expect_eq(seen.local_size[0], 1);
     cr_expect_eq(groups_seen, 1000000);
     r.local[0] = 3;
-    cr_expect_neq(launch(&b, "look", &r, args, 3), SPVF_OK, "sizes are checked all the same");
+    cr_expect_neq(launch_look(&b, "look", &r), SPVF_OK, "sizes are checked all the same");
     end(&b);
 }
 
