@@ -295,6 +295,7 @@ Test(stack, a_frame_that_does_not_fit_meets_the_guard_page) {
                 uint64_t need = d.object.kernels.data[0].stack;
                 int ended = call_on_small_stack(&d, at);
                 cr_expect_geq(need, pages[p] * PAGE);
+                cr_expect_lt(need, (pages[p] + 1) * PAGE, "not a page too many");
                 if (need > SMALL)
                     cr_expect_eq(ended, SIGSEGV, "%llu pages", (unsigned long long)pages[p]);
                 if (need < SMALL / 2)

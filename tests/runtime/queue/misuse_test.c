@@ -210,7 +210,8 @@ Test(misuse, local_memory_is_that_of_the_kernel) {
     cr_expect_eq(spvf_module_find_kernel(k, "both")->local_memory, 108);
     cr_expect_eq(spvf_module_find_kernel(k, "one")->local_memory, 1000);
     cr_expect_eq(spvf_module_find_kernel(k, "refused")->local_memory, 8);
-    cr_expect_not_null(spvf_module_find_kernel(k, "refused")->refusal);
+    cr_expect_str_eq(spvf_module_find_kernel(k, "refused")->refusal,
+                     "it calls 'far': imported without a definition");
     cr_expect_eq(spvf_module_find_kernel(k, "nothing")->local_memory, 0);
     spvf_module_destroy(k);
 }
