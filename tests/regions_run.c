@@ -75,7 +75,7 @@ static void read_buffers(job *j) {
         rt_device_read(j->device, j->memory[n], 0, j->start[n], j->size[n]);
 }
 
-/* Bytes that nobody gave a value may be anything. */
+/* Bytes that were never written may be anything. */
 static bool is_same(job *j, uint32_t n, const uint8_t *got) {
     const uint8_t *want = j->start[n];
     if (memcmp(got, want, j->size[n]) == 0) return true;

@@ -1,4 +1,4 @@
-/* legalize.c — what no target of the native part can select, in terms of what all can.
+/* legalize.c — replaces what no native target can select by what all of them can.
  *
  *   shifts           the amount is below the width: longer ones give 0, or the sign
  *   division         operands for which a machine traps are replaced

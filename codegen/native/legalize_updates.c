@@ -9,8 +9,8 @@
  *
  * A minimum, a maximum or a bitwise operation mostly leaves memory as it is, and locked
  * instructions take the time of about 20 others.  An update that changes nothing is a read of a
- * value, and nobody can tell when after the write of that value it was done: others are ordered by
- * it only if it releases or acquires something.
+ * value, and no thread can tell when after the write of that value it was done: other accesses are
+ * ordered by it only if it releases or acquires something.
  */
 #include "codegen/native/legalize.h"
 #include "ir/interp.h"

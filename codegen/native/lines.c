@@ -1,5 +1,4 @@
-/* lines.c — which lines of the source code is made of: a label and a line wherever the line
- * changes.
+/* lines.c — which source line each piece of code comes from: a label wherever the line changes.
  */
 #include "codegen/native/emit.h"
 

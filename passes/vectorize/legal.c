@@ -1,4 +1,13 @@
-/* legal.c — which loops can be vectorized. */
+/* legal.c — which loops can be vectorized.
+ *
+ * Iterations are independent, since items are, so dependences are not tested.  Reasons to give up
+ * are instructions that have no form for several items, such as volatile accesses, calls, private
+ * memory whose accesses are not all known (arrays.c), and stores to one place by some of the items;
+ * and phis of the header that carried.c does not know.  The first reason is that of the remark.
+ *
+ * Before: shapes, arrays and progressions are known.  After: the code is as before; values that are
+ * used after the loop are listed.
+ */
 #include "passes/vectorize/simd.h"
 
 static bool is_uniform(const simd *s, const ir_inst *v) {

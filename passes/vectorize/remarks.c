@@ -1,4 +1,11 @@
-/* remarks.c — what has become of a loop over work-items, as a note with the place of the loop. */
+/* remarks.c — what has become of a loop over work-items, as a note with the place in the source:
+ *
+ *   @f: a loop runs 16 work-items at a time; accesses: 2 contiguous; 0.14 of the estimated time of
+ *       one at a time
+ *   @g: a loop runs one work-item at a time: an access is volatile
+ *
+ * Accesses are counted in the vector loop as it has been built, before legalization.
+ */
 #include "passes/vectorize/simd.h"
 
 typedef enum {

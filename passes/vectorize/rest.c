@@ -1,9 +1,9 @@
 /* rest.c — the items that are left after the vector loop, as one more iteration under a mask.
  *
  *   entry -> setup -> vector loop -> are there more? -> iteration under a mask -> after the loop
- *               \\                            \\               ^      ^
- *                \\                            +--------------|------+
- *                 +------------------------------------------+
+ *              |                           |               ^                          ^
+ *              |                           +---------------|--------------------------+
+ *              +-------------------------------------------+
  *
  * The body is copied once more; its first mask has the lanes for which there are items.  At least
  * one lane is active, so what is the same for all items needs no mask.  The scalar loop is removed.

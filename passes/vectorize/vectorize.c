@@ -1,10 +1,20 @@
-/* vectorize.c — loops over work-items whose iterations run several items at once.
+/* vectorize.c — the pass: loops over work-items become loops whose iterations run W items at once.
  *
  *   entry -> setup -> vector loop -> rest -> after the loop
- *               \\                     \\
- *                +-> scalar loop <----+
+ *              |                      |
+ *              +---> scalar loop <----+
  *
- * The scalar loop stays for the items that are left, and for those of a loop that is too short.
+ * The scalar loop remains for the items that are left, and for ranges of less than W items; rest.c
+ * replaces it by an iteration under a mask where that pays.
+ *
+ * Each loop is done by itself.  Its graph is linearized (flow.c), values get shapes (shape.c), and
+ * the width is chosen (width.c).  The vector loop is then built next to the scalar one, node by
+ * node, and both are priced (price.c): if vectors do not pay, the branch into the vector loop
+ * becomes constant, and the loop is removed as unreachable.  A loop whose rounds are split
+ * (rounds.c) is analysed again.
+ *
+ * Before: switches and truth values in memory have been lowered (switches.c, bools.c).  After:
+ * every definition dominates its uses again (repair.c).
  */
 #include "passes/vectorize/simd.h"
 

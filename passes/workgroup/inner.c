@@ -3,8 +3,8 @@
  * It runs along x, as programs expect, unless the items next to each other in another dimension are
  * nearer in memory.  A kernel that computes element [x][y] of a matrix leaves a whole row between
  * one item and the next of x; in a loop along y, vectors hold neighbours.  Any order of items is
- * right, but only kernels that cannot observe their groups gain by it: launches give them groups that
- * are long in the dimension that was chosen.
+ * right, but only kernels that cannot observe their groups gain by it: launches give them groups
+ * that are long in the dimension that was chosen.
  *
  * Each value has a step for each dimension: by how much it differs between neighbours, 0 if it is
  * the same, FAR if that is not a constant.  One walk over the code in reverse postorder computes

@@ -37,7 +37,7 @@ typedef struct {
     uint32_t n, u;
     uint64_t w;
     float x;
-    uint8_t choice[4]; /* bytes for the one who runs it */
+    uint8_t choice[4]; /* bytes for the test that runs it */
 } lanes_kernel;
 
 /* Makes the module in the context; the bytes decide everything else. */

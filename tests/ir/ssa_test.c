@@ -102,7 +102,7 @@ static void check_phis(const query *q, ir_arena *a) {
     foreach_block (b, q->g.f) {
         foreach_phi (phi, b) {
             cr_assert_eq(phi->nargs, b->npred);
-            cr_assert(seen[phi->id], "a phi that nobody asked for");
+            cr_assert(seen[phi->id], "a phi that no read needs");
         }
     }
 }

@@ -167,7 +167,7 @@ static void perform(const execution *x) {
     }
 }
 
-/* What is let go, and the parts, which nobody needs any more. */
+/* Releases the blocks that the program gives up, and their parts. */
 static void let_go(execution *x) {
     for (unsigned n = 0; n < PLACES; n++) {
         const place *p = &x->program->places[n];

@@ -23,7 +23,8 @@ Test(context, create) {
     end_context(MAKE(clCreateContext(NULL, 2, twice, NULL, NULL, &error)));
     end_context(MAKE(clCreateContext(NULL, 1, &ocl.device, ignore, NULL, &error)));
     end_context(MAKE(clCreateContext(NULL, 1, &ocl.device, ignore, &user, &error)));
-    cl_context c = clCreateContext(NULL, 1, &ocl.device, NULL, NULL, NULL); /* nobody asks why */
+    cl_context c =
+        clCreateContext(NULL, 1, &ocl.device, NULL, NULL, NULL); /* no error is asked for */
     cr_assert_not_null(c);
     end_context(c);
 }

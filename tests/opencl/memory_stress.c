@@ -1,5 +1,5 @@
 /* memory_stress.c — many threads that make, move, map and give back memory of one context, to be
- * run under ThreadSanitizer: nobody sees the bytes of another, and all is given back. */
+ * run under ThreadSanitizer: no thread sees the bytes of another, and all is given back. */
 #include "tests/opencl/stress.h"
 #include "tests/random.h"
 

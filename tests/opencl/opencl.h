@@ -4,7 +4,7 @@
  *     TestSuite(memory, .init = begin_opencl, .fini = end_opencl);
  *     Test(memory, create) { cl_mem m = MAKE(clCreateBuffer(ocl.context, 0, 64, NULL, &error)); … }
  *
- * A test gives back all that it makes: at its end nobody else knows the context. */
+ * A test gives back all that it makes: at its end nothing else holds the context. */
 #ifndef SPVFUSE_TESTS_OPENCL_H
 #define SPVFUSE_TESTS_OPENCL_H
 
@@ -133,7 +133,7 @@ static inline bool has_one_reference(void *context) {
 }
 
 static inline void end_context(cl_context c) {
-    cr_expect(comes_true(has_one_reference, c), "somebody holds the context");
+    cr_expect(comes_true(has_one_reference, c), "something holds the context");
     SUCCEEDS(clReleaseContext(c));
 }
 

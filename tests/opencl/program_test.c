@@ -82,7 +82,7 @@ Test(program, wrong_il) {
     SUCCEEDS(clReleaseProgram(p));
 }
 
-/* Whoever has written the SPIR-V is told what is odd about it. */
+/* The log of a build from SPIR-V says what is odd about the module. */
 Test(program, il_warnings) {
     write_module();
     cr_assert(words[10] == SpvCapabilityInt64);

@@ -169,7 +169,7 @@ Test(queue, in_order) {
     SUCCEEDS(clReleaseEvent(go));
 }
 
-/* What waits holds up nobody else: all is done although the first two still wait. */
+/* What waits delays no other command: all is done although the first two still wait. */
 Test(queue, out_of_order) {
     unsigned at[3];
     cl_command_queue q = new_queue(ocl.context, ANY_ORDER);
@@ -225,7 +225,7 @@ Test(queue, barrier_for_events) {
     SUCCEEDS(clReleaseCommandQueue(q));
 }
 
-/* A marker tells of all before it, and holds up nobody. */
+/* A marker ends after all before it, and delays no command. */
 Test(queue, marker) {
     unsigned at[2];
     cl_command_queue q = new_queue(ocl.context, ANY_ORDER);

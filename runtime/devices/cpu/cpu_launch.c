@@ -4,7 +4,7 @@
  * local memory was given, each at a multiple of IR_LOCAL_ALIGN.
  *
  * A kernel of several phases is run once for each: all groups of one have ended before the next
- * begins.  None follows on one that has failed.
+ * begins.  After a phase that has failed, no further one runs.
  */
 #include "runtime/devices/cpu/cpu.h"
 

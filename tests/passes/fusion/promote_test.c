@@ -407,7 +407,7 @@ static void fuse_and_optimize(void *user) {
 }
 
 /* What an item reads it has written itself. */
-Test(promote, local_memory_that_nobody_reads_goes) {
+Test(promote, local_memory_that_is_never_read_goes) {
     const row own = {
         .kind = PASS_PROMOTE_LOCAL, .first = WRITE_OWN, .second = READ_OWN, .range = LINE};
     trial t = {.row = &own};

@@ -394,7 +394,7 @@ static void expect_traffic(uint64_t unfused, uint64_t fused) {
     expect_sums();
 }
 
-/* Nobody needs what lies between the members. */
+/* What lies between the members is not needed. */
 static void promote_all(void) {
     static spvf_promotion promotions[8];
     request.promotions = promotions;

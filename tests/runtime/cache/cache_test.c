@@ -344,7 +344,7 @@ Test(cache, one_of_two_writes) {
     end(&c);
 }
 
-Test(cache, a_writer_that_is_killed_holds_nobody_up) {
+Test(cache, a_writer_that_is_killed_delays_no_other) {
     rt_cache c = begin("1M");
     volatile int *flag = shared_flags();
     rt_key key = key_of(1);

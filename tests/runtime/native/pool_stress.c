@@ -125,8 +125,8 @@ static void *launch_sizes(void *arg) {
     return NULL;
 }
 
-/* Each variant is compiled once, whoever needs it first; code for values again when callers that
- * are half-way through have run often, while others have not. */
+/* Each variant is compiled once, by the thread that needs it first; code for values again when
+ * callers that are half-way through have run often, while others have not. */
 static bool share_variants(void) {
     variants v = {.wrong = 0};
     pthread_t t[CALLERS];

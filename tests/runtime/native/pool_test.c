@@ -131,7 +131,7 @@ Test(pool, no_room_is_a_status) {
 
 /* --------------------------------------------------------------------------------- surroundings */
 
-/* args[0]: who was here, by the address of their local memory. */
+/* args[0]: the threads that ran, by the address of their local memory. */
 static void note_thread(const ir_group_info *g, void *const *args) {
     void *_Atomic *seen = args[0];
     nanosleep(&(struct timespec){0, 2000000}, NULL);

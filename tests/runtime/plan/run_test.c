@@ -48,7 +48,7 @@ static void expect_run(const char *text, spvf_status want, const char *said) {
 
 /* --------------------------------------------------------------------------------- expectations */
 
-Test(run, what_nothing_wrote_is_as_nobody_expects) {
+Test(run, unwritten_bytes_equal_no_expected_value) {
     expect_run("buffer x i32[4]\n"
                "launch \"k.ir\":put global 2 args x, 0\n"
                "expect x[0..1] = 0\n"

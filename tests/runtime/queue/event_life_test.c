@@ -91,7 +91,7 @@ Test(event_life, destroyed_after) {
     cr_expect_eq(runs, 1);
 }
 
-/* One that nobody can end any more has failed. */
+/* An event that nothing can end any more has failed. */
 Test(event_life, a_gate_that_is_destroyed) {
     spvf_event *gate = new_gate(), *e = call_after(t.q, gate);
     spvf_event_destroy(gate);
@@ -231,7 +231,7 @@ Test(event_life, callbacks_destroy_queues) {
 
 static sem_t completed;
 
-/* Whoever has completed the fusion goes on meanwhile. */
+/* The thread that has completed the fusion goes on meanwhile. */
 static void destroy_fused_queue(void *user, spvf_status status) {
     cr_expect_eq(status, SPVF_OK);
     sem_wait(&completed);

@@ -163,7 +163,7 @@ Test(pending, callbacks) {
 }
 
 /* All references are given back while the device still runs the command. */
-Test(pending, nobody_waits) {
+Test(pending, no_thread_waits) {
     for (int n = 0; n < 100; n++)
         cr_assert_eq(enqueue_add(&t, n % 2 ? t.q : t.other, n % 9 + 1, 0, n, NULL, NULL), SPVF_OK);
 }

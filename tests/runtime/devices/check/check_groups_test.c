@@ -164,7 +164,7 @@ Test(check_groups, broadcasts_and_shuffles) {
              INTS(-1, 0, 1, 2, 3, 4, 5, 6, -1, 8, 9, 10));
 }
 
-Test(check_groups, shuffle_from_nobody_is_undefined) {
+Test(check_groups, shuffle_from_an_absent_item_is_undefined) {
     run_group_op("  %r: i32 = group_shuffle_down %i32, i32 1 subgroup nonuniform\n");
     check_buffer *out = zeros(12);
     RUN(arg_buffer(out));

@@ -174,7 +174,7 @@ Test(cpu_run, variables_are_not_those_of_math_functions) {
                SPVF_OK, "");
 }
 
-Test(cpu_run, variables_that_nobody_defines) {
+Test(cpu_run, variables_without_a_definition) {
     expect_run("buffer x i32[1]\n"
                "launch \"k.ir\":lost global 1 args x\n",
                SPVF_ERROR_DEVICE, "p:2:8: error: @nowhere is imported and has no definition\n");

@@ -218,7 +218,7 @@ static void expect_local(bench *b, const char *kernel, const uint64_t global[3],
                      (int)global[1], (int)global[2], (int)local[0], (int)local[1], (int)local[2]);
 }
 
-Test(cpu, local_sizes_that_nobody_says) {
+Test(cpu, default_local_sizes) {
     static const struct {
         const char *kernel;
         uint64_t global[3], local[3];
