@@ -26,6 +26,12 @@ char *const *cli_arguments(void) { return arguments; }
 
 /* ----------------------------------------------------------------------------------------- help */
 
+/* A column of so many characters, each of which may have several bytes. */
+static void print_column(FILE *f, const char *text, int width) {
+    for (const char *at = text; *at; at++) width -= (*at & 0xc0) != 0x80;
+    fprintf(f, "  %s%*s ", text, width > 0 ? width : 0, "");
+}
+
 static void print_commands(FILE *f) {
     fprintf(f, "usage: spvfuse COMMAND …\n\n");
     for (int i = 0; i < COMMANDS; i++)
@@ -39,7 +45,8 @@ static void print_command(FILE *f, const cli_command *c) {
     for (const cli_option *o = c->options; o->name; o++) {
         char left[64];
         snprintf(left, sizeof left, "%s %s", o->name, o->value ? o->value : "");
-        fprintf(f, "  %-22s %s\n", left, o->help);
+        print_column(f, left, 22);
+        fprintf(f, "%s\n", o->help);
     }
     fprintf(f, "  %-22s %s\n  %-22s %s\n", "-v", "show notes", "--help", "show this");
 }

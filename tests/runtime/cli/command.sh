@@ -166,6 +166,11 @@ for command in 'info k.ir' 'info --json k.ir' 'run good.plan' devices 'opt k.ir'
     expect 1 '' 'standard output: error: cannot be written' full "$spvfuse" $command
 done
 
+# ---- help: descriptions are in one column, whatever the bytes of a character
+expect 0 '*
+  -p P1,P2,…             passes to run*
+  -verify-each           check the IR*' '' "$spvfuse" opt --help
+
 # ---- info
 expect 1 '' 'empty.spv: error: the module is empty' "$spvfuse" info empty.spv
 expect 0 "*refused: it calls 'far': imported without a definition*" '' \
