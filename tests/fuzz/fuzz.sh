@@ -1,6 +1,6 @@
 #!/bin/sh
 # fuzz.sh BUILD SEEDS: each libFuzzer target for FUZZ_SECONDS (default 60), two at a time, within
-# 256 MB and one second an input, programs that are generated and run within five; then 10,000
+# 1 GB and one second an input, programs that are generated and run within five; then 10,000
 # pipelines, and 100,000 kernels that are vectorized.  Findings stay in BUILD/findings.
 set -u
 export SPVF_ABORT=1 # a broken assertion is a finding
