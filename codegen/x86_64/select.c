@@ -94,6 +94,7 @@ bool x86_select(const cg_target *t, ir_func *f, const cg_options *o, ir_arena *s
                                          .is_selectable = has_level_for};
     const x86_cpu *cpu = (const x86_cpu *)t;
     bool streams = x86_begin_streams(f);
+    x86_number_writes(f);
     if (!cg_select(&selector, t, f, o, scratch)) return false;
     if (streams) x86_end_streams(f);
     if (cpu->level >= X86_V4) x86_merge_masks(cpu, f);

@@ -27,8 +27,11 @@ void x86_add_reg(ir_builder *b, x86_draft *d, ir_inst *x);
  * constant that follows the code, if the row reads as many bytes; all lanes from such a load of an
  * element, if there is a row for that; otherwise in a register. */
 void x86_add_rm(ir_builder *b, x86_draft *d, const ir_inst *v, ir_inst *x);
-/* Does x load the same at v?  Not if they are in different blocks or far from each other. */
+/* Does x load the same at v?  Not if they are in different blocks. */
 bool x86_can_read_later(const ir_inst *v, const ir_inst *x);
+/* Gives each instruction the number of the writes before it in its block, + 1, as its mark; what
+ * selection builds has 0. */
+void x86_number_writes(ir_func *f);
 /* Would x86_add_rm read it from memory? */
 bool x86_is_foldable(const ir_builder *b, x86_row row, const ir_inst *v, ir_inst *x);
 /* The memory of the element that is in all lanes of v, if v can read it; otherwise false. */

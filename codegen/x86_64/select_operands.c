@@ -7,9 +7,7 @@
 #include "codegen/x86_64/select.h"
 #include "ir/eval.h"
 
-/* Instructions between a load and the user that reads the memory in its place; additions that are
- * folded into one address. */
-enum { LOAD_WINDOW = 40, ADDRESS_STEPS = 16 };
+enum { ADDRESS_STEPS = 16 /* additions that are folded into one address */ };
 
 /* --------------------------------------------------------------------------------- sizes, casts */
 
@@ -314,12 +312,17 @@ static bool is_aligned_for(x86_row row, const ir_inst *load) {
 
 bool x86_can_read_later(const ir_inst *v, const ir_inst *x) {
     if (x->block != v->block || (x->imm.mem.flags & IR_MEM_VOLATILE)) return false;
-    const ir_inst *i = x->next;
-    for (unsigned n = 0; n < LOAD_WINDOW && i; n++, i = i->next) {
-        if (i == v) return true;
-        if (ir_has_flag(i, F_WRITES) && i->op != IR_OP_mach) return false;
+    return x->mark && x->mark == v->mark;
+}
+
+void x86_number_writes(ir_func *f) {
+    foreach_block (b, f) {
+        uint32_t n = 1;
+        foreach_inst (i, b) {
+            i->mark = n;
+            n += ir_has_flag(i, F_WRITES);
+        }
     }
-    return false;
 }
 
 /* Where memory has an operand. */

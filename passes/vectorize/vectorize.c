@@ -151,6 +151,19 @@ static void build(simd *s, simd_frame *fr) {
     build_end(s, fr);
 }
 
+/* The vector loop becomes code without a loop if it has one iteration. */
+static void straighten(const simd *s, const simd_frame *fr) {
+    ir_block *h = s->node[0].head;
+    bool known = ir_is_const(fr->start) && ir_is_const(fr->end);
+    if (!known || fr->end->imm.bits - fr->start->imm.bits != s->lanes) return;
+    ir_make_jmp(fr->rest->pred[0], 1);
+    h->loop_hint = 0;
+    for (ir_inst *phi; (phi = h->first)->op == IR_OP_phi;) {
+        ir_replace_uses(phi, ir_arg(phi, 0));
+        ir_remove(phi);
+    }
+}
+
 /* The vector loop is never entered, so it will be removed. */
 static void discard(simd *s, simd_frame *fr) {
     simd_refuse(s, NULL, "it would not be faster");
@@ -178,6 +191,7 @@ static void replace_loop(simd *s) {
         ir_count(s->f->module->cx, vectorize_rests, 1);
     }
     simd_repair(s);
+    if (!s->refusal) straighten(s, &fr);
     ir_remove_unreachable(s->f);
 }
 

@@ -1,6 +1,6 @@
 /* main.c — the speed of kernels that vectors make faster: ours, PoCL's, and that of loops in C.
  *
- *   simd [-o OPTIONS] [-t THREADS] [-r ROUNDS] [--short | --cold | --list] BUILD [NAME …]
+ *   simd [-o OPTIONS] [-t THREADS] [-r ROUNDS] [--short | --cold | --sizes | --list] BUILD [NAME …]
  *
  * BUILD is the folder of the build; the program runs in the root of the sources.  Only rows with
  * one of the names run, if there are names.
@@ -10,6 +10,7 @@
  *   -r ROUNDS    of measurements, 15 by default
  *   --short      only checks results of ours, at small and odd sizes
  *   --cold       processor time of building and of the first launch, scalar and with the options
+ *   --sizes      bytes of code, scalar and with the options; fails if it is 4 times as large
  *   --list       names, classes and sizes
  *
  * A row of the table has the time of a work-item in nanoseconds of all processors together (CPU
@@ -76,8 +77,8 @@ static bool list_rows(void) {
 }
 
 static bool usage(void) {
-    fprintf(stderr, "usage: simd [-o OPTIONS] [-t THREADS] [-r ROUNDS] [--short | --cold | --list] "
-                    "BUILD [NAME ...]\n");
+    fprintf(stderr, "usage: simd [-o OPTIONS] [-t THREADS] [-r ROUNDS] "
+                    "[--short | --cold | --sizes | --list] BUILD [NAME ...]\n");
     return false;
 }
 
@@ -88,6 +89,8 @@ static bool read_options(char **argv, bench_options *o) {
             o->run = run_short;
         else if (strcmp(*argv, "--cold") == 0)
             o->run = run_cold;
+        else if (strcmp(*argv, "--sizes") == 0)
+            o->run = run_sizes;
         else if (strcmp(*argv, "--list") == 0)
             o->list = true;
         else if (!argv[1])

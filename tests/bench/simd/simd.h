@@ -183,6 +183,8 @@ bool run_table(const bench_options *o);
 bool run_short(const bench_options *o);
 /* Compile times of our implementation, scalar and with the options; false: a row failed. */
 bool run_cold(const bench_options *o);
+/* Sizes of the code likewise; false: a row failed, or is more than 4 times as large. */
+bool run_sizes(const bench_options *o);
 
 const theme *const *all_themes(unsigned *n);
 bool is_chosen(const bench_options *o, const benchmark *b);
