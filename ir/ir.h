@@ -664,14 +664,16 @@ bool ir_is_cheap(const ir_inst *i);
 /* Facts about a loop, at its header: whether to unroll it, and whether its iterations are
  * work-items.  A part may leave any number of its last items, also all, to what follows: phis of its
  * exit whose value is its bound say where it has ended.  Ends are few items around such a part.
- * The iterations of a loop over rows are loops over items. */
+ * The iterations of a loop over rows are loops over items.  The iterations
+ * of a loop over components are lanes of vectors that items have. */
 enum {
     IR_LOOP_UNROLL = 1,
     IR_LOOP_NO_UNROLL = 2,
     IR_LOOP_ITEMS = 4,
     IR_LOOP_PART = 8,
     IR_LOOP_ENDS = 16,
-    IR_LOOP_ROWS = 32
+    IR_LOOP_ROWS = 32,
+    IR_LOOP_COMPONENTS = 64
 };
 
 struct ir_block {

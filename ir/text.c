@@ -87,6 +87,7 @@ const text_word text_loop_hints[] = {
     {"part", IR_LOOP_PART},
     {"ends", IR_LOOP_ENDS},
     {"rows", IR_LOOP_ROWS},
+    {"components", IR_LOOP_COMPONENTS},
     {NULL, 0},
 };
 const text_word text_scopes[] = {

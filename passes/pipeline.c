@@ -88,6 +88,7 @@ const char pass_group_pipeline[] =
     "simplifycfg"; /* loops that do nothing */
 
 const char pass_vector_pipeline[] =
+    "components,"  /* lanes of source vectors that never meet are items, also for what follows */
     "functions,"   /* code with branches, which vectorize can see */
     "rows,"        /* loads that rows share, before each row has loops of its own */
     "indexsets,"   /* conditions and clamps are decided for most items */
