@@ -64,7 +64,9 @@ void simd_remark(const simd *s, bool has_rest) {
     if (s->refusal) {
         ir_putf(&text, "a loop runs one work-item at a time: %s", s->refusal);
     } else {
-        ir_putf(&text, "a loop runs %u work-items at a time", s->lanes);
+        bool parts = s->scalar.loop->header->loop_hint & IR_LOOP_COMPONENTS;
+        ir_putf(&text, "a loop runs %u %s at a time", s->lanes,
+                parts ? "components of work-items" : "work-items");
         if (has_rest) ir_put(&text, ", and those that are left under a mask");
         put_accesses(s, &text);
     }
