@@ -336,6 +336,13 @@ static bool sees_form(const pass_launch *l, const pass_affine *x, const limit *t
            high <= half;
 }
 
+/* The bounds of numbers with these bounds that are not n. */
+static bounds bounds_without(bounds b, int64_t n) {
+    b.low += b.low == n;
+    b.high -= b.high == n;
+    return b;
+}
+
 /* The bounds of s that follow from the outcome of a comparison. */
 static bounds compare_bounds(const pass_launch *l, const pass_symbol *s, const ir_inst *test,
                              bool outcome) {
@@ -346,6 +353,8 @@ static bounds compare_bounds(const pass_launch *l, const pass_symbol *s, const i
     if (x.n != 1 || x.term[0].factor != 1 || !pass_is_same_symbol(&x.term[0].of, s))
         return unbounded;
     if (!sees_form(l, &x, &t)) return unbounded;
+    if (t.op == IR_OP_ne)
+        return bounds_without(own_bounds(l, s, NULL), ir_wrap_add(t.number, -x.constant));
     bounds b = limit_bounds(&t);
     if (b.low > INT64_MIN) b.low = ir_wrap_add(b.low, -x.constant);
     if (b.high < INT64_MAX) b.high = ir_wrap_add(b.high, -x.constant);

@@ -194,12 +194,20 @@ static void split_logic(vectors *s, ir_inst *i) {
     set_masks(s, i, out, n, bits);
 }
 
-/* A select by a constant mask is a shuffle. */
-static ir_inst *select_by_constant(vectors *s, const ir_inst *m, ir_inst *x, ir_inst *y) {
+/* A select by a constant mask is a shuffle; masks have no shuffles. */
+static ir_inst *select_by_constant(vectors *s, ir_inst *m, ir_inst *x, ir_inst *y) {
     uint8_t from[IR_MAX_LANES];
+    uint64_t rest[IR_MAX_LANES], all;
     unsigned n = ir_lanes(m->type);
-    for (unsigned k = 0; k < n; k++) from[k] = (uint8_t)(ir_lane_bits(m, k) ? k : k + n);
-    return ir_build_shuffle(&s->b, x, y, n, from);
+    if (ir_is_splat(m, &all)) return all & 1 ? x : y;
+    for (unsigned k = 0; k < n; k++) {
+        from[k] = (uint8_t)(ir_lane_bits(m, k) ? k : k + n);
+        rest[k] = !ir_lane_bits(m, k);
+    }
+    if (!ir_is_bool(x->type)) return ir_build_shuffle(&s->b, x, y, n, from);
+    x = ir_build2(&s->b, IR_OP_and, x->type, x, m);
+    y = ir_build2(&s->b, IR_OP_and, y->type, y, ir_const_lanes(s->f, m->type, rest));
+    return ir_build2(&s->b, IR_OP_or, x->type, x, y);
 }
 
 static bool is_opposite(const ir_inst *m) {
@@ -220,6 +228,7 @@ static void split_select(vectors *s, ir_inst *i) {
     ir_inst *c = ir_arg(i, 0), **out = vec_room(s, ir_lanes(i->type));
     bool truth = ir_is_bool(i->type);
     unsigned bits = truth ? mask_bits(s, c) : ir_bits(s->f->module, i->type);
+    for (unsigned k = 1; k < 3 && !bits; k++) bits = mask_bits(s, ir_arg(i, k)); /* c is constant */
     width w = {truth ? vec_mask_unit(s, ir_lanes(i->type), bits) : vec_unit(s, i->type), bits};
     for (unsigned k = 0; k < 3; k++) limit_to_mask(&w, s, ir_arg(i, k));
     unsigned n = lanes_of(&w);

@@ -5,6 +5,10 @@
  * Then loop-invariant operands are extended before the loop, constants become part of the address,
  * and operands that were truncated from 64 bits need no extension.
  *
+ * A number without a sign to which a negative constant is added wraps by that.  The result is a sum
+ * all the same if the number is known not to be below the constant, for example under a guard:
+ * `if (i >= 4) … a[i - 4]`.
+ *
  * The result for a sum with several uses is memoized, so the cost is linear.
  */
 #include "passes/analysis/analysis.h"
@@ -91,10 +95,46 @@ static ir_inst *extend(extender *w, ir_inst *x, unsigned depth) {
     return known;
 }
 
+/* Are all numbers that v is in block `at` from `least` up to `most`, which are no more than half of
+ * those of its type? */
+static bool is_between(const extender *w, ir_inst *v, const ir_block *at, int64_t least,
+                       int64_t most) {
+    const pass_launch nothing = {.kernel = w->f};
+    pass_affine form;
+    int64_t low, high;
+    pass_find_affine(&nothing, v, at, &form);
+    return pass_affine_bounds(&nothing, &form, at, &low, &high) && low >= least && high <= most;
+}
+
+/* The value that v, which has no sign, was truncated from, if nothing was lost by that. */
+static ir_inst *find_whole(const extender *w, ir_inst *v, int64_t most) {
+    ir_inst *whole = v->op == IR_OP_trunc ? ir_arg(v, 0) : NULL;
+    return whole && whole->type == w->wide && is_between(w, whole, v->block, 0, most) ? whole
+                                                                                      : NULL;
+}
+
+/* Extends a number plus a negative constant that together are not negative. */
+static bool extend_difference(extender *w, ir_inst *i) {
+    ir_inst *x = ir_arg(i, 0), *by = x->op == IR_OP_add ? ir_arg(x, 1) : NULL;
+    if (i->op != IR_OP_zext || !by || !ir_is_const(by) || ir_signed_const(by) >= 0) return false;
+    int64_t most = (int64_t)(UINT64_MAX >> 1 >> (64 - ir_bits(NULL, x->type)));
+    if (!is_between(w, ir_arg(x, 0), i->block, -ir_signed_const(by), most)) return false;
+    w->wide = i->type;
+    ir_inst *whole = find_whole(w, ir_arg(x, 0), most);
+    ir_before(&w->b, i);
+    if (!whole) whole = ir_build1(&w->b, IR_OP_zext, w->wide, ir_arg(x, 0));
+    ir_inst *less = ir_const(w->f, w->wide, (uint64_t)ir_signed_const(by));
+    ir_replace_uses(
+        i, ir_build_raw(&w->b, IR_OP_add, w->wide, ir_with_flags(IR_NSW), IR_ARGS(whole, less)));
+    ir_remove(i);
+    return true;
+}
+
 static bool extend_inst(extender *w, ir_inst *i) {
     ir_inst *x = ir_arg(i, 0);
     w->op = (ir_op)i->op;
-    if (ir_is_vector(i->type) || ir_is_bool(x->type) || !is_sum(w, x)) return false;
+    if (ir_is_vector(i->type) || ir_is_bool(x->type)) return false;
+    if (!is_sum(w, x)) return extend_difference(w, i);
     w->loop = w->loops->of[i->block->id];
     w->varying = (ir_map){0};
     if (count_varying(w, x, 0) > 1) return false;

@@ -109,11 +109,10 @@ typedef struct {
     pass_version *oldest; /* of the stores */
 } gathering;
 
-/* Collects the stores from version v back.  False: something else has written some of the bytes, or
- * it is not known which. */
+/* Collects stores of missing bytes from version v back.  False: something else has written some of
+ * the bytes, or it is not known which. */
 static bool gather(memopt *w, query *q, pass_version *v, gathering *g) {
     int64_t step;
-    *g = (gathering){.missing = q->at.size};
     for (; g->missing && q->at.steps; v = v->before, q->at.steps--) {
         v = last_writer(w, q, v);
         if (!v->by) return g->oldest != NULL;
@@ -218,7 +217,7 @@ static bool leads_to(const ir_block *from, const ir_block *to) {
 
 /* Have stores left all the bytes on an edge, from which control always comes to `to`? */
 static bool find_parts(memopt *w, query *q, merge *c, unsigned k, const ir_block *to) {
-    gathering g;
+    gathering g = {.missing = q->at.size};
     if (!leads_to(c->edge[k].pred, to)) return false;
     if (q->at.size > PASS_MAX_BYTES || c->njoins++ == MAX_JOINS) return false;
     if (!gather(w, q, c->edge[k].from, &g) || g.missing) return false;
@@ -331,7 +330,7 @@ static bool find_rest(memopt *w, query *q, gathering *g, ir_inst *load) {
 
 /* The value that stores of parts have left for a load; NULL: it cannot be put together. */
 static ir_inst *join_parts(memopt *w, query *q, pass_version *now, ir_inst *load) {
-    gathering g;
+    gathering g = {.missing = q->at.size};
     if (q->at.size > PASS_MAX_BYTES || !gather(w, q, now, &g)) return NULL;
     pass_pieces whole = g.pieces; /* with any value for the rest */
     if (g.missing) pass_add_piece(&whole, load, 0, 0, q->at.size);
@@ -357,6 +356,24 @@ static bool visit_load(memopt *w, ir_inst *load, pass_version *now) {
     return true;
 }
 
+/* The same of a load of known lanes; its last operand has the others. */
+static bool visit_masked_load(memopt *w, ir_inst *load, pass_version *now) {
+    query q = begin_query(w, ir_arg(load, 0), load->type);
+    ir_inst *mask = ir_arg(load, 1), *other = ir_arg(load, 2);
+    gathering g = {.missing = q.at.size};
+    if (!ir_is_const(mask) || is_volatile(load) || q.at.size > PASS_MAX_BYTES) return false;
+    uint64_t lane = q.at.size / ir_lanes(load->type);
+    for (unsigned k = 0; k < ir_lanes(load->type); k++)
+        if (!(ir_lane_bits(mask, k) & 1))
+            g.missing -= pass_add_piece(&g.pieces, other, k * lane, k * lane, lane);
+    if (!gather(w, &q, now, &g) || g.missing) return false;
+    if (!pass_can_join(w->m, &g.pieces, q.type)) return false;
+    ir_count(w->f->module->cx, memopt_loads, 1);
+    ir_replace_uses(load, join_before(w, &q, &g.pieces, load));
+    ir_remove(load);
+    return true;
+}
+
 /* Removes a store of what memory holds already. */
 static bool visit_store(memopt *w, ir_inst *store) {
     ir_inst *value = ir_arg(store, 0);
@@ -377,6 +394,7 @@ static bool visit_block(memopt *w, ir_block *b) {
     foreach_inst (i, b) {
         if (pass_writes(i)) now = w->of.made[i->id];
         if (i->op == IR_OP_load) changed |= visit_load(w, i, now);
+        if (i->op == IR_OP_masked_load) changed |= visit_masked_load(w, i, now);
         if (i->op == IR_OP_store) changed |= visit_store(w, i);
     }
     return changed;

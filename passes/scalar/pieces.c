@@ -4,6 +4,7 @@
  * lanes of that size, it is extracted.  Any other lane is a sum of bit fields: each run of bytes
  * that come from one lane of one value is shifted down to bit 0, masked, and shifted up to its
  * place.  If most lanes keep their places in one value, the others are inserted into that value.
+ * If all lanes are lanes of two vectors, the value is a shuffle of these.
  *
  * Bytes mean the same in every type, so floats pass through integers unchanged, including the
  * payload of a NaN.
@@ -76,9 +77,39 @@ static unsigned count_fields(const ir_module *m, const pass_pieces *p, uint64_t 
     return n;
 }
 
+/* Two vectors of one type, and which of their lanes the lanes of a value are. */
+typedef struct {
+    ir_inst *source[2];
+    uint8_t lane[IR_MAX_LANES];
+} picking;
+
+static bool pick(picking *k, const ir_module *m, ir_inst *v, unsigned lane, uint64_t at) {
+    unsigned n = 0;
+    while (n < 2 && k->source[n] && k->source[n] != v) n++;
+    if (n == 2 || (n && k->source[0]->type != v->type)) return false;
+    k->source[n] = v;
+    k->lane[lane] = (uint8_t)(at / lane_size(m, v->type) + n * ir_lanes(v->type));
+    return true;
+}
+
+/* Is a value of type t a shuffle of two vectors? */
+static bool is_shuffle(const ir_module *m, const pass_pieces *p, ir_type t, picking *out) {
+    uint64_t size = lane_size(m, t);
+    *out = (picking){0};
+    if (ir_lanes(t) == 1) return false;
+    for (unsigned k = 0; k < ir_lanes(t); k++) {
+        ir_inst *v = p->from[k * size];
+        bool lane = v && ir_is_vector(v->type) && type_of_lane(m, p, k * size, size) == v->type;
+        if (!lane || !is_plain(m, v->type) || !pick(out, m, v, k, p->at[k * size])) return false;
+    }
+    return true;
+}
+
 bool pass_can_join(const ir_module *m, const pass_pieces *p, ir_type t) {
     unsigned fields = 0;
+    picking lanes;
     if (!is_plain(m, t)) return false;
+    if (is_shuffle(m, p, t, &lanes)) return true;
     uint64_t size = ir_access_size(m, t), lane = lane_size(m, t);
     for (uint64_t k = 0; k < size; k++)
         if (!p->from[k] || !is_plain(m, p->from[k]->type)) return false;
@@ -174,12 +205,19 @@ static ir_inst *insert_lanes(ir_builder *b, const pass_pieces *p, ir_type t, ir_
     return all;
 }
 
+static ir_inst *build_shuffle(ir_builder *b, const picking *k, ir_type t) {
+    ir_inst *x = k->source[0], *y = k->source[1] ? k->source[1] : ir_undef(b->f, x->type);
+    return ir_build_reinterpret(b, ir_build_shuffle(b, x, y, ir_lanes(t), k->lane), t);
+}
+
 ir_inst *pass_join(ir_builder *b, const pass_pieces *p, ir_type t) {
     const ir_module *m = b->f->module;
     ir_inst *lanes[IR_MAX_LANES], *base = find_base(m, p, t);
     unsigned n = ir_lanes(t);
+    picking picked;
     if (base && stays_in(p, base, 0, ir_access_size(m, t))) return ir_build_reinterpret(b, base, t);
     if (n == 1) return build_lane(b, p, 0, t);
+    if (is_shuffle(m, p, t, &picked)) return build_shuffle(b, &picked, t);
     if (base) return insert_lanes(b, p, t, base);
     for (unsigned k = 0; k < n; k++) lanes[k] = build_lane(b, p, k * lane_size(m, t), ir_elem(t));
     return ir_build_vec(b, t, lanes);

@@ -5,7 +5,7 @@
 #include "ir/change.h"
 
 /* The origin of each byte of a value in memory. */
-enum { PASS_MAX_BYTES = 128 };
+enum { PASS_MAX_BYTES = 256 };
 typedef struct {
     ir_inst *from[PASS_MAX_BYTES]; /* NULL: not known */
     uint8_t at[PASS_MAX_BYTES];    /* which byte of it */

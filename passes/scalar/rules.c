@@ -295,6 +295,11 @@ static ir_inst *lane_of(ir_builder *b, ir_inst *x, const ir_inst *index) {
     return x == start ? NULL : ir_build_extract(b, x, (unsigned)lane);
 }
 
+/* The load of all lanes that v is. */
+static ir_inst *plain_load(ir_builder *b, const ir_inst *v) {
+    return ir_build_raw(b, IR_OP_load, v->type, ir_attrs_of(v), IR_ARGS(ir_arg(v, 0)));
+}
+
 static bool has_all(ir_inst *const *lanes, unsigned n) {
     for (unsigned i = 0; i < n; i++)
         if (!lanes[i]) return false;

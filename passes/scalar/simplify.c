@@ -94,7 +94,22 @@ static ir_inst *simpler(simplifier *s, ir_inst *i) {
     return pass_apply_rules(&s->b, i, s->cx);
 }
 
+/* A store of lanes that is known to be one of all lanes, or of none, is a plain one, or nothing. */
+static bool settle_store(simplifier *s, ir_inst *i) {
+    uint64_t all;
+    if (i->op != IR_OP_masked_store || !ir_is_const(ir_arg(i, 2))) return false;
+    if (!ir_is_splat(ir_arg(i, 2), &all)) return false;
+    ir_before(&s->b, i);
+    s->b.loc = i->loc;
+    if (all & 1)
+        ir_build_raw(&s->b, IR_OP_store, IR_VOID, ir_attrs_of(i),
+                     IR_ARGS(ir_arg(i, 0), ir_arg(i, 1)));
+    remove_inst(s, i);
+    return true;
+}
+
 static void simplify_inst(simplifier *s, ir_inst *i) {
+    if (settle_store(s, i)) return;
     if (!i->uses && ir_is_dead_safe(i)) {
         remove_inst(s, i);
         return;

@@ -18,6 +18,7 @@
  * instructions, because phis move when they grow.
  */
 #include "ir/eval.h"
+#include "ir/target.h"
 #include "passes/analysis/analysis.h"
 
 enum {
@@ -29,7 +30,9 @@ enum {
     LIMIT = 256,          /* instructions of all copies, after folding */
     GREAT_LIMIT = 4096,   /* the same if variables become values, or the source has a hint */
     PARTIAL_SIZE = 10,    /* greatest body that is copied a few times */
-    PARTIAL_COPIES = 4
+    PARTIAL_COPIES = 4,
+    ITEMS_COPIES = 8, /* of loops over items */
+    ITEMS_SIZE = 512  /* registers of values in all copies */
 };
 
 typedef struct {
@@ -45,6 +48,7 @@ typedef struct {
     ir_arena *scratch;
     const ir_loops *loops;
     const ir_dom *dom;
+    const ir_target *target; /* of loops over items; NULL: of all loops */
     ir_vec(plan) plans;
     ir_clone_map map;
     uint32_t values, blocks; /* entries of the map */
@@ -111,16 +115,48 @@ static bool plan_part(const unroller *u, plan *p, const pass_loop_cost *cost) {
     return false;
 }
 
+/* Registers that the vectors of an instruction need, or 1. */
+static uint64_t registers_of(const unroller *u, const ir_inst *i) {
+    ir_type t = i->op == IR_OP_store ? ir_arg(i, 0)->type : i->type;
+    uint64_t bytes = ir_is_vector(t) ? ir_access_size(u->f->module, t) : 0;
+    uint64_t size = u->target->vector_bytes;
+    return bytes > size ? (bytes + size - 1) / size : 1;
+}
+
+/* Does it access memory that items of a group share, or keep values in, as a vector? */
+static bool exchanges(const ir_inst *i) {
+    bool stores = i->op == IR_OP_store || i->op == IR_OP_masked_store;
+    if (!stores && i->op != IR_OP_load && i->op != IR_OP_masked_load) return false;
+    ir_space space = ir_space_of(ir_arg(i, stores)->type);
+    return (space == IR_LOCAL || space == IR_PRIVATE) &&
+           ir_is_vector(stores ? ir_arg(i, 0)->type : i->type);
+}
+
+/* Is it a loop over items of a group that are few vectors, and exchange values? */
+static bool is_short(const unroller *u, const plan *p) {
+    const ir_loop *loop = p->loop;
+    uint64_t size = 0;
+    bool exchange = false;
+    for (uint32_t k = 0; k < loop->nblocks; k++)
+        foreach_inst (i, loop->block[k]) {
+            size += registers_of(u, i);
+            exchange |= exchanges(i);
+        }
+    return exchange && p->copies <= ITEMS_COPIES && size * p->copies <= ITEMS_SIZE;
+}
+
 static bool make_plan(unroller *u, plan *p) {
     const ir_loop *loop = p->loop;
     uint32_t exits;
     pass_loop_cost cost;
+    if (u->target && (!(loop->header->loop_hint & IR_LOOP_ITEMS) || loop->child)) return false;
     if (loop->irreducible || loop->nblocks > MAX_BLOCKS) return false;
     if (loop->header->loop_hint & IR_LOOP_NO_UNROLL) return false;
     if (!find_test(u, p, &exits) || !is_always_reached(u, p)) return false;
     if (!pass_estimate_copies(u->loops, loop, MAX_SIZE, &cost)) return false;
     if (cost.convergent && exits > 1) return false;
-    if (!plan_whole(u, p, &cost) && !plan_part(u, p, &cost)) return false;
+    if (!plan_whole(u, p, &cost) && (u->target || !plan_part(u, p, &cost))) return false;
+    if (u->target && !is_short(u, p)) return false;
     u->room -= (uint64_t)p->copies * cost.copied;
     return true;
 }
@@ -383,4 +419,17 @@ bool pass_unroll(ir_func *f, pass_ctx *cx) {
     u.room = 8 * ir_count_instructions(f) + GREAT_LIMIT;
     for (unsigned round = 0; round < MAX_ROUNDS && unroll_round(&u); round++) changed = true;
     return changed;
+}
+
+/* Does:  the same with loops over items whose iterations are few vectors, which they store to local
+ *        memory or keep over a barrier: then addresses are constant, and memopt finds what a region
+ *        after the barrier reads among the values of the one before.
+ * Needs: vectors of items (vectorize).
+ * Leaves: the same as unroll.
+ * Gives up: on loops that contain loops, and the same as unroll. */
+bool pass_unroll_items(ir_func *f, pass_ctx *cx) {
+    if (f->level != L_GROUP || !cx->target || !ir_loop_tree(f)->n) return false;
+    unroller u = {.f = f, .scratch = cx->scratch, .target = cx->target};
+    u.room = 8 * ir_count_instructions(f) + GREAT_LIMIT;
+    return unroll_round(&u);
 }

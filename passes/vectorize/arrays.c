@@ -345,8 +345,9 @@ static ir_inst *address_of(const place *at, unsigned k) {
     return simd_step(at->s, at->first, (int64_t)k * at->array->bytes * at->s->lanes);
 }
 
-static ir_imm imm_of(const place *at) {
-    unsigned bytes = at->array->bytes * (at->offsets ? 1 : at->s->lanes);
+/* Where lanes are accessed one by one or under a mask, the alignment is that of each of them. */
+static ir_imm imm_of(const place *at, bool apart) {
+    unsigned bytes = at->array->bytes * (apart ? 1 : at->s->lanes);
     return ir_mem_imm(bytes < ALIGN ? bytes : ALIGN, 0);
 }
 
@@ -360,10 +361,12 @@ static ir_inst *load_element(const place *at, unsigned k) {
     if (at->array->is_selected) return select_element(at, k);
     ir_inst *args[] = {address_of(at, k), at->offsets, NULL, NULL};
     if (!at->offsets)
-        return ir_build_raw(&at->s->b, IR_OP_load, t, ir_with_imm(imm_of(at)), IR_ARGS(args[0]));
+        return ir_build_raw(&at->s->b, IR_OP_load, t, ir_with_imm(imm_of(at, false)),
+                            IR_ARGS(args[0]));
     args[2] = mask_or_all(at);
     args[3] = ir_const(at->s->f, t, 0);
-    return ir_build_raw(&at->s->b, IR_OP_gather, t, ir_with_imm(imm_of(at)), (ir_args){4, args});
+    return ir_build_raw(&at->s->b, IR_OP_gather, t, ir_with_imm(imm_of(at, true)),
+                        (ir_args){4, args});
 }
 
 static void store_element(const place *at, unsigned k, ir_inst *v) {
@@ -375,8 +378,9 @@ static void store_element(const place *at, unsigned k, ir_inst *v) {
     unsigned n = 2;
     ir_op op = at->offsets ? IR_OP_scatter : at->n->mask ? IR_OP_masked_store : IR_OP_store;
     if (at->offsets) args[n++] = at->offsets;
-    if (at->offsets || at->n->mask) args[n++] = mask_or_all(at);
-    ir_build_raw(&at->s->b, op, IR_VOID, ir_with_imm(imm_of(at)), (ir_args){n, args});
+    if (op != IR_OP_store) args[n++] = mask_or_all(at);
+    ir_build_raw(&at->s->b, op, IR_VOID, ir_with_imm(imm_of(at, op != IR_OP_store)),
+                 (ir_args){n, args});
 }
 
 static ir_inst *as_type(simd *s, ir_inst *v, ir_type elem) {

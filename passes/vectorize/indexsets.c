@@ -23,10 +23,13 @@
 
 #include "ir/eval.h"
 
+enum { MOST_ITEMS = 512, MOST_SIZE = 40 /* operations */ };
+
 typedef struct {
     ir_clone_map map;
     uint32_t values, blocks; /* entries of the map */
     uint32_t mark;           /* of the blocks of copies */
+    const ir_target *target;
     ir_vec(sets_plan) plans;
     sets s;
 } splitter;
@@ -68,6 +71,41 @@ static void list_loops(splitter *q) {
     }
 }
 
+/* Is it memory that items of a group share? */
+static bool is_shared(const ir_inst *i) {
+    if (i->op != IR_OP_load && i->op != IR_OP_store) return false;
+    ir_space space = ir_space_of(simd_address(i)->type);
+    return space == IR_LOCAL || space == IR_PRIVATE;
+}
+
+/* Is it a loop over so few items that each of its vectors gets code of its own (unroll_items), in
+ * which masks are constants? */
+static bool is_short(const splitter *q, const sets_plan *p) {
+    const ir_inst *start = ir_arg(p->loop.counter, p->loop.entry), *end = p->loop.end;
+    if (!q->target || !q->target->has_masks || p->loop.loop->child) return false;
+    if (!ir_is_const(start) || start->imm.bits || !ir_is_const(end)) return false;
+    uint64_t size = 0;
+    bool exchange = false;
+    for (uint32_t k = 0; k < p->blocks.n; k++)
+        foreach_inst (i, p->blocks.data[k]) {
+            exchange |= is_shared(i);
+            size++;
+        }
+    return exchange && end->imm.bits <= MOST_ITEMS && size <= MOST_SIZE;
+}
+
+/* Is all that has been decided the outcome of comparisons of the counter with constants? */
+static bool has_constant_tests(const sets_plan *p) {
+    for (uint32_t k = 0; k < p->decisions.n; k++)
+        if (p->decisions.data[k].how != SETS_IS_CONST) return false;
+    for (uint32_t k = 0; k < p->ntests; k++) {
+        const pass_affine *sum = &p->test[k].sum;
+        bool counts = sum->n == 1 && sum->term[0].of.value == p->loop.counter;
+        if (!counts || p->test[k].bound.n) return false;
+    }
+    return true;
+}
+
 static void make_plan(splitter *q, uint32_t k) {
     sets *s = &q->s;
     simd loop = {.f = s->f, .uniformity = s->uniformity, .scalar = q->plans.data[k].loop};
@@ -76,7 +114,9 @@ static void make_plan(splitter *q, uint32_t k) {
     bool found = !(s->plan->blocks.data[0]->loop_hint & (IR_LOOP_PART | IR_LOOP_ENDS)) &&
                  simd_find_loop(&loop);
     s->plan->loop = loop.scalar;
-    if (found && is_plain(s->plan)) sets_find_decisions(s);
+    if (!found || !is_plain(s->plan)) return;
+    sets_find_decisions(s);
+    if (is_short(q, s->plan) && has_constant_tests(s->plan)) s->plan->decisions.n = 0;
 }
 
 /* --------------------------------------------------------------------------------------- copies */
@@ -328,7 +368,8 @@ static void clean_copies(const splitter *q) {
  *        on those that a phi follows. */
 bool pass_indexsets(ir_func *f, pass_ctx *cx) {
     pass_uniformity u;
-    splitter q = {.s = {.f = f, .scratch = cx->scratch, .uniformity = &u, .nvalues = f->next_id}};
+    splitter q = {.target = cx->target,
+                  .s = {.f = f, .scratch = cx->scratch, .uniformity = &u, .nvalues = f->next_id}};
     bool changed = false;
     if (f->level != L_GROUP || cx->lanes == 1) return false;
     pass_find_uniform_items(f, cx->scratch, &u);

@@ -65,7 +65,7 @@ static void make_range(lanes *g) {
     if (shape >= 5 && local < 64) r->global[r->dims - 1] *= 2;
     if (draw / 16 % 8 == 7) r->offset[along] = 1 + draw % 5;
     if (draw / 8 % 8 == 6 && local > 1) r->global[along] -= 1 + draw % 64 % (local - 1);
-    g->k->known = lanes_byte(g) & 1;
+    g->k->known = lanes_byte(g) % 4 != 0;
     g->k->whole = lanes_byte(g) & 1;
 }
 

@@ -175,12 +175,69 @@ static ir_inst *tile_at(lanes *g, ir_inst *k) {
     return ir_build_ptradd(&g->b, g->tile, k, true);
 }
 
-/* A number of another item of the group. */
-static void exchange(lanes *g) {
-    ir_inst *item = ir_build_query(&g->b, IR_OP_local_linear_id, IR_I32, 0);
+static ir_inst *load_tile(lanes *g, ir_inst *k) {
+    return ir_build_load(&g->b, IR_I32, tile_at(g, k), 4, 0);
+}
+
+static ir_inst *items_of_group(lanes *g) {
     ir_inst *items = lanes_number(g, IR_I32, 1);
     for (unsigned d = 0; d < 3; d++)
         items = lanes_op(g, IR_OP_mul, items, ir_build_query(&g->b, IR_OP_local_size, IR_I32, d));
+    return items;
+}
+
+/* What the item has plus what the one `by` before it has, for items that have one. */
+static void add_before(lanes *g, ir_inst *item, ir_inst *by) {
+    ir_block *yes = lanes_block(g), *next = lanes_block(g), *from = g->b.block;
+    ir_inst *own = load_tile(g, item), *other = lanes_number(g, IR_I32, 5);
+    ir_build_br(&g->b, ir_build2(&g->b, IR_OP_ult, IR_I1, item, by), next, yes);
+    ir_at_end(&g->b, yes);
+    ir_inst *before = load_tile(g, lanes_op(g, IR_OP_sub, item, by));
+    ir_build_jmp(&g->b, next);
+    ir_at_end(&g->b, next);
+    ir_inst *x = ir_build_phi(next, IR_I32);
+    for (uint32_t k = 0; k < 2; k++) x = ir_append_arg(x, next->pred[k] == from ? other : before);
+    x = lanes_op(g, IR_OP_add, own, x);
+    barrier(g);
+    ir_build_store(&g->b, x, tile_at(g, item), 4, 0);
+}
+
+/* The first `by` items, as far as there are others for them, add what the others have. */
+static void add_behind(lanes *g, ir_inst *item, ir_inst *by) {
+    ir_block *yes = lanes_block(g), *next = lanes_block(g);
+    ir_inst *other = lanes_op(g, IR_OP_add, item, by);
+    ir_inst *low = ir_build2(&g->b, IR_OP_ult, IR_I1, item, by);
+    ir_inst *there = ir_build2(&g->b, IR_OP_ult, IR_I1, other, items_of_group(g));
+    ir_build_br(&g->b, lanes_op(g, IR_OP_and, low, there), yes, next);
+    ir_at_end(&g->b, yes);
+    ir_inst *x = lanes_op(g, IR_OP_add, load_tile(g, item), load_tile(g, other));
+    ir_build_store(&g->b, x, tile_at(g, item), 4, 0);
+    ir_build_jmp(&g->b, next);
+    ir_at_end(&g->b, next);
+}
+
+/* Steps of a scan, or of a tree, in local memory. */
+static void combine(lanes *g) {
+    ir_inst *item = ir_build_query(&g->b, IR_OP_local_linear_id, IR_I32, 0);
+    unsigned draw = lanes_byte(g), steps = 1 + draw % 4;
+    ir_build_store(&g->b, lanes_some(g, IR_I32), tile_at(g, item), 4, 0);
+    barrier(g);
+    for (unsigned k = 0; k < steps; k++) {
+        ir_inst *by = lanes_number(g, IR_I32, draw & 8 ? 32u >> k : 1u << lanes_below(g, 7));
+        if (draw & 16)
+            add_before(g, item, by);
+        else
+            add_behind(g, item, by);
+        barrier(g);
+    }
+    lanes_put(g, load_tile(g, item));
+    barrier(g);
+}
+
+/* A number of another item of the group. */
+static void exchange(lanes *g) {
+    ir_inst *item = ir_build_query(&g->b, IR_OP_local_linear_id, IR_I32, 0);
+    ir_inst *items = items_of_group(g);
     ir_build_store(&g->b, lanes_some(g, IR_I32), tile_at(g, item), 4, 0);
     barrier(g);
     unsigned how = lanes_below(g, 4);
@@ -191,7 +248,7 @@ static void exchange(lanes *g) {
             lanes_op(g, IR_OP_sub, items, lanes_op(g, IR_OP_add, item, lanes_number(g, IR_I32, 1)));
     else
         other = lanes_op(g, IR_OP_urem, other, items);
-    lanes_put(g, ir_build_load(&g->b, IR_I32, tile_at(g, other), 4, 0));
+    lanes_put(g, load_tile(g, other));
     barrier(g);
 }
 
@@ -221,13 +278,15 @@ static void collect(lanes *g) {
 }
 
 void lanes_meet(lanes *g) {
-    unsigned what = lanes_below(g, 4);
+    unsigned what = lanes_below(g, 6);
     if (!g->alike) return;
     g->k->spread = true;
     if (what == 0)
         barrier(g);
     else if (what == 1)
         collect(g);
+    else if (what < 4)
+        combine(g);
     else
         exchange(g);
 }
