@@ -173,7 +173,6 @@ static bool is_by_lanes(const simd *s, const ir_inst *i) {
     case IR_OP_sdiv:
     case IR_OP_urem:
     case IR_OP_srem:
-    case IR_OP_mul:
     case IR_OP_masked_load:
     case IR_OP_masked_store: return !takes(s, i);
     case IR_OP_gather:

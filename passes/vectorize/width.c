@@ -3,6 +3,7 @@
  * The number of lanes begins at those of a register, for the elements that most operations of the
  * innermost loops have.  It is doubled while the body is small and the values that are live at once
  * fit into registers: several registers of independent items hide the latencies of each other.
+ * A body of medium size is doubled if its operations are a chain, each waiting for the one before.
  * Members of structures are shuffled, register by register, so accesses to them make a body larger.
  *
  * Live ranges are intervals in the order of the nodes, which is topological: a value lives from its
@@ -17,6 +18,7 @@ enum {
     FUNCTION = 40, /* operations of a library function, about */
     FEW = 40,      /* operations of a body that may have four registers for each value */
     SOME = 160,    /* two registers */
+    MANY = 320,    /* two registers, if operations wait for each other */
     SPARE = 4      /* registers for constants and masks of vectors */
 };
 
@@ -114,6 +116,33 @@ static uint64_t find_pressure(const simd *s) {
     return (uint64_t)most;
 }
 
+/* ---------------------------------------------------------------------------------------- waits */
+
+/* The cycles after which i has its value, if the operations of the loop wait for nothing else. */
+static uint32_t find_depth(const simd *s, const uint32_t *depth, const ir_inst *i) {
+    uint32_t most = 0;
+    for (unsigned n = 0; n < i->nargs; n++) {
+        const ir_inst *v = ir_arg(i, n);
+        if (simd_is_inside(s, v) && depth[v->id] > most) most = depth[v->id];
+    }
+    return i->op == IR_OP_phi ? most : most + pass_cost_of(i).cycles;
+}
+
+/* Would a core wait for results for longer than it works, with one register for each value? */
+static bool is_chain(const simd *s) {
+    uint32_t *depth = ir_new_array(s->scratch, uint32_t, s->f->next_id), longest = 0;
+    uint64_t busy = 0; /* quarters of a cycle */
+    for (uint32_t k = 0; k < s->n; k++) {
+        if (s->node[k].kind != SIMD_BLOCK) continue;
+        foreach_inst (i, s->node[k].block) {
+            depth[i->id] = find_depth(s, depth, i);
+            if (depth[i->id] > longest) longest = depth[i->id];
+            busy += pass_quarters_of(i);
+        }
+    }
+    return UINT64_C(4) * longest > busy;
+}
+
 /* ---------------------------------------------------------------------------------------- width */
 
 static unsigned vector_bits(const simd *s) {
@@ -128,6 +157,7 @@ static bool fits(const simd *s, uint64_t live_bits, unsigned lanes) {
 static unsigned choose_lanes(const simd *s) {
     const contents c = find_contents(s);
     unsigned lanes = vector_bits(s) / c.bits, times = c.size < FEW ? 4 : c.size < SOME ? 2 : 1;
+    if (times == 1 && c.size < MANY && is_chain(s)) times = 2;
     uint64_t live_bits = find_pressure(s) + 8 * simd_small_arrays(s);
     for (; times > 1 && fits(s, live_bits, 2 * lanes); times /= 2) lanes *= 2;
     return lanes < IR_MAX_LANES ? lanes : IR_MAX_LANES;
