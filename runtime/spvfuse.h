@@ -239,13 +239,14 @@ SPVF_API void spvf_blob_destroy(spvf_blob *blob);
 /* Writes a module.  Targets: "ir" (text); "dot" (control flow graphs, for Graphviz); "spirv"
  * (SPIR-V 1.2, or newer when the module uses what 1.2 does not have); "spirv:1.0" … "spirv:1.4"
  * (SPVF_ERROR_INPUT when that version cannot say it);
- * "x86_64" with ":v2" (SSE4.2), ":v3" (AVX2 and FMA; the default) or ":v4" (AVX-512): a linkable
- * ELF object with all kernels and a table of them, see spvf_native_kernel; a kernel that cannot run
- * on a CPU is left out, with a warning (SPVF_ERROR_REFUSED when none is left).  Options of x86_64,
+ * "x86_64" with ":v2" (SSE4.2), ":v3" (AVX2 and FMA; the default), ":v4" (AVX-512 F, BW, CD, DQ, VL)
+ * or ":icelake" (AVX-512 IFMA, VBMI, VBMI2, VNNI, BITALG, VPOPCNTDQ, too): a linkable ELF object
+ * with all kernels and a table of them, see spvf_native_kernel; a kernel that cannot run on a CPU
+ * is left out, with a warning (SPVF_ERROR_REFUSED when none is left).  Options of x86_64,
  * each after a comma: "text" (assembly, to be read), "lines" (debug information), "abi=nativecpu"
  * (the functions and the table of DPC++'s Native CPU), "calls" (functions that each work-item can
  * run alone are called, not inlined), "regalloc=stack" (every value in memory), "simd=N" (loops over
- * work-items run N of them at once, a power of two up to 64; experimental), "stop=STAGE" (as
+ * work-items run N of them at once, a power of two up to 64, whatever it costs), "stop=STAGE" (as
  * text, the code as it is after that pass or stage, see spvf_pass_options), "time" (notes of the
  * nanoseconds that each pass and stage took). */
 SPVF_API spvf_status spvf_module_emit(const spvf_module *module, const char *target,

@@ -90,7 +90,8 @@ typedef enum {
     X86_V1 = 1, /* SSE2 */
     X86_V2,     /* SSE4.2, POPCNT */
     X86_V3,     /* AVX2, FMA, F16C, BMI2, LZCNT, MOVBE */
-    X86_V4      /* AVX-512 F, DQ, CD, BW, VL */
+    X86_V4,     /* AVX-512 F, DQ, CD, BW, VL */
+    X86_ICELAKE /* AVX-512 IFMA, VBMI, VBMI2, VNNI, BITALG, VPOPCNTDQ: Ice Lake, Zen 4, later */
 } x86_level;
 typedef enum { X86_LEGACY, X86_VEX, X86_EVEX } x86_encoding;
 typedef enum {

@@ -32,6 +32,9 @@ static const feature_set needed[] = {
     {X86_V3, CPUID_INDEX_80000001, ECX, BIT(5)},
     /* AVX-512 F, DQ, CD, BW, VL */
     {X86_V4, CPUID_INDEX_7, EBX, BIT(16) | BIT(17) | BIT(28) | BIT(30) | BIT(31)},
+    /* AVX-512 IFMA; VBMI, VBMI2, VNNI, BITALG, VPOPCNTDQ */
+    {X86_ICELAKE, CPUID_INDEX_7, EBX, BIT(21)},
+    {X86_ICELAKE, CPUID_INDEX_7, ECX, BIT(1) | BIT(6) | BIT(11) | BIT(12) | BIT(14)},
 };
 
 static bool has_level(unsigned level) {
@@ -46,7 +49,7 @@ static bool has_level(unsigned level) {
 
 static unsigned detect(void) {
     unsigned level = 0;
-    for (unsigned next = X86_V2; next <= X86_V4 && has_level(next); next++) level = next;
+    for (unsigned next = X86_V2; next <= X86_ICELAKE && has_level(next); next++) level = next;
     return level;
 }
 

@@ -22,6 +22,7 @@ typedef struct {
 #define V2 X86_V2
 #define V3 X86_V3
 #define V4 X86_V4
+#define ICELAKE X86_ICELAKE
 static const row_text rows[X86_ROWS] = {
 #define X86(name, mnemonic, operands, opcode, places, level, implicit)                             \
     {#name, mnemonic, operands, opcode, places, level, implicit},

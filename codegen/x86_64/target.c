@@ -89,7 +89,8 @@ static bool commutes(const cg_target *t, const ir_inst *i) {
 
 const x86_cpu *x86_cpu_of(x86_level level) {
     static const x86_cpu machines[] = {MACHINE(X86_V2, 2, 0xffff), MACHINE(X86_V3, 2, 0xffff),
-                                       MACHINE(X86_V4, 3, UINT32_MAX)};
-    assert(level >= X86_V2 && level <= X86_V4);
+                                       MACHINE(X86_V4, 3, UINT32_MAX),
+                                       MACHINE(X86_ICELAKE, 3, UINT32_MAX)};
+    assert(level >= X86_V2 && level <= X86_ICELAKE);
     return &machines[level - X86_V2];
 }

@@ -67,9 +67,11 @@ static ir_inst *low_zeros(vec_state *s, ir_inst *x) {
 static ir_inst *count_bits(vec_state *s, const ir_inst *i, ir_inst *x) {
     ir_type t = x->type;
     unsigned width = ir_bits(s->f->module, t);
+    bool has_count = vec_target_has(s, IR_OP_popcount, ir_elem(t), false);
     if (i->op == IR_OP_ctz) x = low_zeros(s, x);
     if (width < 32) x = vec_cast(s, ir_vector(IR_I32, ir_lanes(t) * width / 32), x);
     if (i->op == IR_OP_clz) x = build_by(s, IR_OP_xor, smear(s, x, width), UINT64_MAX);
+    if (has_count) return ir_build1(&s->b, IR_OP_popcount, t, vec_cast(s, t, x));
     return vec_cast(s, t, count(s, x, width));
 }
 

@@ -28,7 +28,9 @@ bool vec_target_has(vec_state *s, ir_op op, ir_type t, bool known) {
     const uint64_t different[] = {1, 2};
     t = ir_vector(t, 2);
     ir_inst *x = ir_const_lanes(s->f, t, different), *y = known ? ir_const(s->f, t, 1) : x;
-    ir_inst *i = ir_build_raw(&s->b, op, t, IR_PLAIN, IR_ARGS(x, y));
+    ir_inst *operands[] = {x, y};
+    const ir_args args = {ir_ops[op].nargs, operands};
+    ir_inst *i = ir_build_raw(&s->b, op, t, IR_PLAIN, args);
     bool takes = s->target->takes(i, s->target->level);
     ir_remove(i);
     return takes;

@@ -217,7 +217,7 @@ static void take_options(spvf_context *context, const char *list, rt_cpu_options
     list = rt_cpu_take_options(list ? list : rt_environment("SPVF_CPU"), o);
     if (list)
         rt_throw(context, IR_ERR_ARGUMENT,
-                 "unknown option '%s' of device cpu: v2, v3, v4, simd=N, regalloc=stack, seed=N, "
+                 "unknown option '%s' of device cpu: v2, v3, v4, icelake, simd=N, regalloc=stack, seed=N, "
                  "eager, cache, calls",
                  list);
 }

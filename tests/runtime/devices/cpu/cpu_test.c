@@ -436,7 +436,7 @@ static void expect_unknown(const char *list, const char *option) {
     char want[200];
     bench b = {.context = new_context(), .kernel = list};
     snprintf(want, sizeof want,
-             "error: unknown option '%s' of device cpu: v2, v3, v4, simd=N, regalloc=stack, "
+             "error: unknown option '%s' of device cpu: v2, v3, v4, icelake, simd=N, regalloc=stack, "
              "seed=N, eager, cache, calls\n",
              option);
     cr_expect_eq(rt_guard(b.context, open_by_name, &b), SPVF_ERROR_ARGUMENT, "%s", list);
