@@ -2,6 +2,7 @@
  *
  *   shifts           the amount is below the width: longer ones give 0, or the sign
  *   division         operands for which a machine traps are replaced
+ *   bits in memory   an i1 is the lowest bit of a byte, whatever the others are
  *   bytes and words  division, counting, conversion to floats and high halves of products are
  *                    computed in 32 or 64 bits
  *   control flow     see legalize_flow.c
@@ -168,9 +169,17 @@ static ir_inst *legalize_sabs(cg_legalizer *l, ir_inst *i) {
 /* ----------------------------------------------------------------------------------------- walk */
 
 /* Returns the value that replaces i; NULL: i is legal.  What it builds is legal. */
+static ir_inst *legalize_load(cg_legalizer *l, ir_inst *i) {
+    if (!ir_is_bool(i->type)) return NULL;
+    ir_inst *byte =
+        ir_build_raw(&l->b, IR_OP_load, IR_I8, ir_with_imm(i->imm), IR_ARGS(ir_arg(i, 0)));
+    return cut_to(l, i, byte);
+}
+
 static ir_inst *legalize_inst(cg_legalizer *l, ir_inst *i) {
     if (ir_is_vector(i->type)) return NULL;
     switch (i->op) {
+    case IR_OP_load: return legalize_load(l, i);
     case IR_OP_shl:
     case IR_OP_lshr:
     case IR_OP_ashr: return legalize_shift(l, i);
