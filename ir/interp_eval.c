@@ -24,20 +24,23 @@ static uint8_t bytes_of_bits(uint64_t bits) {
     return mask;
 }
 
+/* The undefined bits of what is shifted, by a number whose mask is `by`. */
+static uint64_t shift_undefined(const ir_inst *i, uint64_t bits, uint64_t n, uint8_t by) {
+    if (by) return UINT64_MAX;
+    if (n >= ir_bits(NULL, ir_elem(i->type))) return 0;
+    return i->op == IR_OP_shl ? bits << n : bits >> n;
+}
+
 uint8_t ir_interp_spread(const ir_step *s, const uint64_t x[2], const uint8_t u[2]) {
     uint64_t a = bits_of_bytes(u[0]), b = bits_of_bytes(u[1]), r = UINT64_MAX;
-    switch (s->code) {
-    case X_AND: r = (a | b) & (x[0] | a) & (x[1] | b); break;
-    case X_OR: r = (a | b) & (~x[0] | a) & (~x[1] | b); break;
-    case X_MOVE: r = a; break;
-    case X_XOR: r = a | b; break;
-    case X_SHL:
-        if (!u[1]) r = x[1] < s->extra ? a << x[1] : 0;
-        break;
-    case X_LSHR:
-        if (!u[1]) r = x[1] < s->extra ? a >> x[1] : 0;
-        break;
-    default: break;
+    switch (s->inst->op) {
+    case IR_OP_and: r = (a | b) & (x[0] | a) & (x[1] | b); break;
+    case IR_OP_or: r = (a | b) & (~x[0] | a) & (~x[1] | b); break;
+    case IR_OP_xor: r = a | b; break;
+    case IR_OP_shl:
+    case IR_OP_lshr: r = shift_undefined(s->inst, a, x[1], u[1]); break;
+    default:
+        if (s->code == X_MOVE) r = a;
     }
     return bytes_of_bits(r & s->mask) & s->full;
 }
@@ -84,14 +87,14 @@ static void step_lanewise(ir_interp *w, ir_frame *f, const ir_step *s) {
     if (divides) check_division(w, f, s);
     for (unsigned l = 0; l < s->lanes; l++) {
         uint64_t a[4] = {0};
-        uint8_t undef = 0;
+        uint8_t undef[4] = {0}, any = 0;
         for (unsigned n = 0; n < nargs; n++) {
             a[n] = f->bits[s->arg[n] + l];
-            undef |= f->undef[s->arg[n] + l];
+            any |= undef[n] = f->undef[s->arg[n] + l];
         }
         bool skip = divides && is_undividable(e, a);
         f->bits[s->dst + l] = skip ? 0 : ir_eval_lane(e, a) & s->mask;
-        f->undef[s->dst + l] = undef ? s->full : 0;
+        f->undef[s->dst + l] = any ? ir_interp_spread(s, a, undef) : 0;
     }
 }
 

@@ -111,7 +111,6 @@ static lane_places find_places(const ir_interp *w, const ir_frame *f, const ir_s
     if (!any) return p;
     p.access = access_through(w, f, s, base, stores ? IR_ACCESS_WRITE : IR_ACCESS_READ);
     p.access.size = ir_bits(m, t) / 8;
-    p.access.align = alignment(s);
     p.base = p.access.address;
     if (!apart) return p;
     p.offsets = ir_arg(s->inst, base + 1);
@@ -119,12 +118,14 @@ static lane_places find_places(const ir_interp *w, const ir_frame *f, const ir_s
     return p;
 }
 
-/* Sets the address of lane l; false: the lane is not active. */
+/* Sets the address of lane l, and the alignment, which follows from that of lane 0 if lanes lie side
+ * by side; false: the lane is not active. */
 static bool find_lane(const ir_interp *w, const ir_frame *f, const ir_step *s, lane_places *p,
                       unsigned l) {
     const ir_module *m = w->code->module;
-    uint64_t by = (uint64_t)l * p->access.size;
+    uint64_t by = (uint64_t)l * p->access.size, aligned = by | alignment(s);
     if (!(f->bits[p->mask + l] & 1)) return false;
+    p->access.align = (uint32_t)(p->offsets ? alignment(s) : aligned & -aligned);
     if (p->offsets) {
         by = (uint64_t)ir_sext(f->bits[p->offset + l], ir_bits(m, p->offsets->type));
         if (f->undef[p->offset + l])

@@ -180,6 +180,22 @@ static uint8_t undef_of(const char *body) {
     FRESH "  store i16 7, %v align 2\n"                                                            \
           "  %x: i32 = load %v align 4\n"
 
+#define PAIR HALF "  %b: v2i32 = vec %x, 5\n"
+#define FIRST "  %z: i32 = extract %y, i32 0\n  ret %z\n"
+
+Test(interp, undefined_bytes_of_vectors_follow_the_data) {
+    cr_assert_eq(undef_of(PAIR "  %y: v2i32 = and %b, splat(65535)\n" FIRST), 0);
+    cr_assert_eq(undef_of(PAIR "  %y: v2i32 = or %b, splat(-65536)\n" FIRST), 0);
+    cr_assert_eq(undef_of(PAIR "  %y: v2i32 = xor %b, splat(1)\n" FIRST), 0xc);
+    cr_assert_eq(undef_of(PAIR "  %y: v2i32 = shl %b, splat(16)\n" FIRST), 0);
+    cr_assert_eq(undef_of(PAIR "  %y: v2i32 = lshr %b, splat(8)\n" FIRST), 0x6);
+    cr_assert_eq(undef_of(PAIR "  %y: v2i32 = add %b, splat(1)\n" FIRST), 0xf);
+    cr_assert_eq(undef_of(PAIR "  %y: v2i32 = mul %b, splat(0)\n  %e: v2i1 = eq %y, %b\n"
+                               "  %m: v2i1 = and %e, splat(false)\n  %a: i1 = any %m\n"
+                               "  %z: i32 = zext %a\n  ret %z\n"),
+                 0);
+}
+
 Test(interp, undefined_bytes_follow_the_data) {
     cr_assert_eq(undef_of(FRESH "  %x: i32 = load %v align 4\n  ret %x\n"), 0xf);
     cr_assert_eq(undef_of(HALF "  ret %x\n"), 0xc);
