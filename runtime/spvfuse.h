@@ -184,7 +184,7 @@ typedef struct {
 typedef struct {
     size_t size;
     const char *passes; /* comma-separated names; NULL: the standard pipeline */
-    bool verify_each;   /* check the IR after every pass */
+    bool verify_each;   /* check the IR after every pass, and allocations of registers */
     /* Switches name a pass, for spvf_context_inspect also a stage of native code, or give its number:
      * passes and stages are counted from 1 in a context, in the order in which they begin. */
     const char *dump_after; /* or "*": text of the code to `dump` */

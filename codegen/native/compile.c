@@ -72,9 +72,13 @@ static bool run_select(cg_func_job *j) {
     return n->select(n->registers, j->f, j->options, &j->scratch);
 }
 
+/* Where passes are verified, so is the allocation. */
 static bool run_schedule(cg_func_job *j) {
-    j->allocator = cg_begin_allocation(j->unit->target->registers, j->f, &j->options->regalloc,
-                                       &j->scratch, &j->allocation);
+    const ir_inspection *i = j->f->module->cx->inspection;
+    cg_regalloc_options o = j->options->regalloc;
+    if (i && i->verify_each) o.check = true;
+    j->allocator =
+        cg_begin_allocation(j->unit->target->registers, j->f, &o, &j->scratch, &j->allocation);
     cg_schedule(j->allocator);
     return true;
 }
