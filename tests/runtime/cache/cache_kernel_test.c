@@ -175,8 +175,8 @@ Test(cache, code_is_in_the_key) {
 }
 
 Test(cache, launches_and_options_are_in_the_key) {
-    rt_native_options o[] = {options, options, options, options, options, options,
-                             options, options, options, options, options, options};
+    rt_native_options o[14];
+    for (unsigned n = 0; n < sizeof o / sizeof *o; n++) o[n] = options;
     o[0].shape.local[0] = 32;
     o[1].shape.local[2] = 2;
     o[2].shape.whole_groups = false;
@@ -189,6 +189,8 @@ Test(cache, launches_and_options_are_in_the_key) {
     o[9].machine = &other_machine;
     o[10].shape.inner = 1;
     o[11].code.lanes = 8;
+    o[12].keep_calls = true;
+    o[13].code.lines = true;
     rt_key key = key_of(kernels, &options);
     for (unsigned n = 0; n < sizeof o / sizeof *o; n++)
         cr_expect_not(is_same_key(key, key_of(kernels, &o[n])), "%u", n);
