@@ -63,6 +63,7 @@ void simd_remark(const simd *s, bool has_rest) {
     ir_putf(&text, "@%s: ", s->f->name);
     if (s->refusal) {
         ir_putf(&text, "a loop runs one work-item at a time: %s", s->refusal);
+        if (s->refused) ir_putf(&text, " (%s)", ir_ops[s->refused->op].name);
     } else {
         bool parts = s->scalar.loop->header->loop_hint & IR_LOOP_COMPONENTS;
         ir_putf(&text, "a loop runs %u %s at a time", s->lanes,

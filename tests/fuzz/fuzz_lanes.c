@@ -54,14 +54,15 @@ static struct {
 static ir_counts counts;
 static struct { unsigned long kernels, at_fault, native, interpreted; } runs;
 
-/* "… one work-item at a time: it has a switch; 0.9 of the estimated time …" */
+/* "… one work-item at a time: a pointer is chosen by items (phi); 0.9 of the estimated time …" */
 static void note_reason(const char *remark) {
     static const char before[] = "one work-item at a time: ";
     const char *at = strstr(remark, before);
     unsigned k = 0;
     if (!at) return;
     at += sizeof before - 1;
-    size_t n = strcspn(at, ";");
+    size_t n = strcspn(at, "(;");
+    n -= at[n] == '(';
     while (k < REASONS && reasons[k].n &&
            (strlen(reasons[k].text) != n || memcmp(reasons[k].text, at, n)))
         k++;
@@ -128,7 +129,7 @@ static void report(void *user, const ir_message *m) {
 
 /* --------------------------------------------------------------------------------------- memory */
 
-/* Numbers of which many are small. */
+/* Numbers of which many are small; of floats, sums and products of half of these are not exact. */
 static void fill(const lanes_buffer *b, uint8_t *at, uint64_t seed) {
     ir_type t = ir_elem(b->elem);
     unsigned size = ir_bits(NULL, t) / 8;
@@ -136,7 +137,8 @@ static void fill(const lanes_buffer *b, uint8_t *at, uint64_t seed) {
     for (uint64_t k = 0; k + size <= b->bytes; k += size) {
         uint64_t r = splitmix64(&seed), v = r >> 8;
         if (r % 4) v = (r >> 8) % 64 - (r % 4 == 3 ? 16 : 0);
-        if (r % 8 && ir_is_float(t)) v = ir_fp_from_double(ir_kind_of(t), (double)(int64_t)v / 4);
+        double part = (double)(int64_t)v / (r & 16 ? 7 : 4);
+        if (r % 8 && ir_is_float(t)) v = ir_fp_from_double(ir_kind_of(t), part);
         if (b->role == LANES_SAME) v = same;
         memcpy(at + k, &v, size);
     }
