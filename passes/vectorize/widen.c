@@ -118,15 +118,21 @@ static ir_inst *widen_lanewise(simd *s, const ir_inst *i, unsigned k, const simd
                     (ir_args){i->nargs, args});
 }
 
+/* Products, then sums of halves, as expand_dot_by_halves has them: lanes get the bits of the scalar
+ * loop. */
 static ir_inst *widen_dot(simd *s, const ir_inst *i) {
     ir_type t = wide_type(s, i->type);
-    ir_inst *sum = NULL;
-    for (unsigned k = 0; k < ir_lanes(ir_arg(i, 0)->type); k++) {
-        ir_inst *x = operand(s, i, 0, k), *y = operand(s, i, 1, k);
-        sum = sum ? ir_build(&s->b, IR_OP_mad, t, IR_PLAIN, IR_ARGS(x, y, sum))
-                  : ir_build2(&s->b, IR_OP_fmul, t, x, y);
+    ir_inst *sum[IR_MAX_LANES], *rest = NULL;
+    unsigned n = ir_lanes(ir_arg(i, 0)->type);
+    for (unsigned k = 0; k < n; k++)
+        sum[k] = ir_build2(&s->b, IR_OP_fmul, t, operand(s, i, 0, k), operand(s, i, 1, k));
+    for (; n > 1; n /= 2) {
+        ir_inst *last = sum[n - 1];
+        if (n % 2) rest = rest ? ir_build2(&s->b, IR_OP_fadd, t, rest, last) : last;
+        for (unsigned k = 0; k < n / 2; k++)
+            sum[k] = ir_build2(&s->b, IR_OP_fadd, t, sum[k], sum[n / 2 + k]);
     }
-    return sum;
+    return rest ? ir_build2(&s->b, IR_OP_fadd, t, sum[0], rest) : sum[0];
 }
 
 /* some or every component */
