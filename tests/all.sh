@@ -7,7 +7,7 @@ release=$1
 sanitized=$2
 . tests/suites.sh
 
-# Native code, of every level that this machine has.
+# Native code, of every level that this machine has; fusion in the second variant with 8 lanes.
 levels=$(machine_levels "$release")
 first=${levels%% *}
 native=${first:+--device cpu:eager}
@@ -30,6 +30,8 @@ suite scaling "$release/count/tests/scaling/scaling"
 suite shapes sh tests/fused/shapes.sh "$release"
 suite command sh tests/runtime/cli/command.sh "$release"
 suite bugs sh tests/runtime/cli/bugs.sh "$release"
+suite corpus-remarks sh tests/passes/vectorize/corpus.sh "$release"
+suite remarks sh tests/runtime/cli/remarks.sh "$release"
 suite stats sh tests/runtime/cli/stats.sh "$release"
 suite cache sh tests/runtime/cache/cache.sh "$release"
 suite library sh tests/runtime/library.sh "$release"
@@ -43,12 +45,14 @@ for variant in $sanitized $release; do
     done
     suite "$short-golden" "$variant/tests/run" --isel tests/ir tests/passes $(machine_folders)
     suite "$short-fusion" "$variant/tests/conformance/fusion" $native tests/conformance/fusion
+    native=${first:+--device cpu:eager,simd=8}
     suite "$short-reader-errors" "$variant/tests/frontend/errors" tests/frontend "$release/reader"
     suite "$short-reader-widths" "$variant/tests/frontend/widths" "$release/reader"
     suite "$short-pool-stress" "$variant/tests/runtime/native/pool_stress"
     suite "$short-queue-stress" "$variant/tests/runtime/queue/queue_stress"
     suite "$short-memory-stress" "$variant/tests/opencl/memory_stress"
     suite "$short-command-stress" "$variant/tests/opencl/command_stress"
+    [ -z "$first" ] || suite "$short-shapes" "$variant/tests/opencl/shapes" "$release/tests/shapes.spv"
     suite "$short-opencl-stress" "$variant/tests/opencl/stress"
     suite "$short-command-random" "$variant/tests/opencl/command_random" -n 3000 \
         tests/opencl/command_kernels.cl
@@ -97,10 +101,17 @@ done
 [ -z "$first" ] || suite bench-simd "$release/tests/bench/simd/simd" --short "$release"
 [ -z "$first" ] || suite bench-simd-16 "$release/tests/bench/simd/simd" --short -o simd=16 "$release"
 
-for lanes in 4 16; do
-    [ -z "$first" ] || suite "corpus-simd-$lanes" "$release/tests/corpus_run" tests/corpus \
-        "$release/corpus" --stage oracle --oracle "cpu:$first,simd=$lanes" \
-        --bounds tests/corpus/cpu_bounds.txt
+# Widths take turns; widths.sh runs all of them.
+for shard in 0 1; do
+    [ -z "$first" ] || suite "corpus-widths-$shard" "$release/tests/corpus_run" tests/corpus \
+        "$release/corpus" --stage oracle --shard $shard/2 $(lane_oracles "$levels") --turns 2 \
+        --verify --bounds tests/corpus/cpu_bounds.txt
+done
+# Vectors have the bits of scalar code.
+for level in $levels; do
+    suite "corpus-bits-$level" "$release/tests/corpus_run" tests/corpus "$release/corpus" \
+        --stage oracle --reference "cpu:$level,simd=1" --oracle "cpu:$level,simd=8" \
+        --bounds /dev/null
 done
 for shard in 0 1; do
     [ -z "$first" ] || suite "corpus-cpu-$shard" "$release/tests/corpus_run" tests/corpus \

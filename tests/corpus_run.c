@@ -1,17 +1,20 @@
 /* corpus_run.c — the corpus through the whole product.
  *
  *   corpus_run PLANS MODULES [--stage modules|plans|oracle] [--shard I/N] [--oracle DEVICE]
- *              [--known FILE] [--bounds FILE] [NAME…]
+ *              [--turns N] [--verify] [--reference DEVICE] [--known FILE] [--bounds FILE] [NAME…]
  *
  * MODULES/PRODUCER/NAME.spv are what the producers made of PLANS/NAME.cl.  Each module is
  *   read · verified · printed, parsed and printed again to the same bytes · optimized · written ·
  *   validated by spirv-val · read again
  * and each PLANS/NAME.plan is run on `check`: as read and one kernel at a time; from the rewritten
  * modules and optimized; fused.  All runs must end without a finding, meet the plan's expectations
- * and leave the same bytes in every buffer.  With --oracle, up to eight times, the rewritten
- * modules also run on that device, fused and unfused.  There a float may differ in the last bits;
+ * and leave the same bytes in every buffer.  With --oracle, up to 32 times, the rewritten modules
+ * also run on that device, fused and unfused; with --turns, each plan of each producer runs on so
+ * many of the devices, which take turns; with --verify, the IR of these runs is verified after each
+ * pass, and the allocation of registers is proved.  There a float may differ in the last bits;
  * with --bounds, in those plans alone that the file lists in lines "NAME ULPS reason", by so many
- * units in the last place.  The file of known differences has lines "NAME [PRODUCER] reason": what
+ * units in the last place.  With --reference, what that device leaves takes the place of what
+ * `check` does, and plans run there unfused.  The file of known differences has lines "NAME [PRODUCER] reason": what
  * the device cannot do or does differently.  Such a case must fail, so the list cannot grow old.
  */
 #include "runtime/spvfuse.h"
@@ -31,13 +34,14 @@ enum {
     PRODUCERS = sizeof producers / sizeof *producers,
     MAX_NAMES = 1000,
     MAX_BUFFERS = 64,
-    MAX_ORACLES = 8
+    MAX_ORACLES = 32
 };
 
-static const char *plans, *modules, *oracles[MAX_ORACLES + 1];
-static char *known = ""; /* text of the file of known differences */
-static char *bounds;     /* text of the file of bounds, or NULL */
-static bool oracle_only;
+static const char *plans, *modules, *reference, *oracles[MAX_ORACLES];
+static unsigned noracles, turns, taken; /* turns: of the oracles for a plan, 0: all */
+static char *known = "";                /* text of the file of known differences */
+static char *bounds;                    /* text of the file of bounds, or NULL */
+static bool oracle_only, verifies;
 static int passed, failed;
 
 /* One message line per context is enough to say why something failed. */
@@ -223,6 +227,8 @@ static bool run(const char *name, const char *folder, spvf_run_options o, memory
     o.size = sizeof o;
     o.buffer = keep_buffer;
     o.buffer_user = out;
+    const spvf_pass_options verify = {.size = sizeof verify, .verify_each = true};
+    if (verifies && o.device) spvf_context_inspect(c, &verify);
     bool ok = spvf_plan_load(c, as, text, size, &plan) == SPVF_OK &&
               spvf_plan_run(plan, &o, NULL) == SPVF_OK;
     spvf_plan_destroy(plan);
@@ -349,21 +355,33 @@ static bool has_groups(const char *name) {
     return any;
 }
 
+static void compare_on(const char *device, const char *name, const char *producer,
+                       const memory *want) {
+    bool calls = strstr(device, "calls"); /* optimized modules have none left */
+    compare(name, producer, device, want,
+            (spvf_run_options){.unfused = true, .no_optimize = calls, .device = device});
+    if (has_groups(name) && !calls && !reference)
+        compare(name, producer, "fused there", want, (spvf_run_options){.device = device});
+}
+
+static bool run_reference(const char *name, const char *producer, memory *want) {
+    char folder[64];
+    if (!reference)
+        return run(name, producer, (spvf_run_options){.unfused = true, .no_optimize = true}, want);
+    snprintf(folder, sizeof folder, "%s.out", producer);
+    return run(name, folder, (spvf_run_options){.unfused = true, .device = reference}, want);
+}
+
 static void check_plan(const char *name, const char *producer) {
     memory want = {0};
-    bool ok = run(name, producer, (spvf_run_options){.unfused = true, .no_optimize = true}, &want);
+    bool ok = run_reference(name, producer, &want);
     if (!oracle_only || !ok) outcome(ok, name, producer, "run as read");
     if (ok && !oracle_only) {
         compare(name, producer, "run optimized", &want, (spvf_run_options){.unfused = true});
         compare(name, producer, "run fused", &want, (spvf_run_options){.device = NULL});
     }
-    for (const char **device = oracles; ok && *device; device++) {
-        bool calls = strstr(*device, "calls"); /* optimized modules have none left */
-        compare(name, producer, *device, &want,
-                (spvf_run_options){.unfused = true, .no_optimize = calls, .device = *device});
-        if (has_groups(name) && !calls)
-            compare(name, producer, "fused there", &want, (spvf_run_options){.device = *device});
-    }
+    for (unsigned n = turns && turns < noracles ? turns : noracles; ok && n; n--)
+        compare_on(oracles[taken++ % noracles], name, producer, &want);
     drop(&want);
 }
 
@@ -437,7 +455,7 @@ static char *read_list(const char *path) {
 }
 
 int main(int argc, char **argv) {
-    int shard = 0, shards = 1, n = 3, noracles = 0;
+    int shard = 0, shards = 1, n = 3;
     const char *stage = "";
     if (argc < 3) return fprintf(stderr, "usage: corpus_run PLANS MODULES [NAME…]\n"), 2;
     plans = argv[1];
@@ -447,6 +465,12 @@ int main(int argc, char **argv) {
             sscanf(argv[n + 1], "%d/%d", &shard, &shards);
         else if (strcmp(argv[n], "--oracle") == 0 && n + 1 < argc && noracles < MAX_ORACLES)
             oracles[noracles++] = argv[n + 1];
+        else if (strcmp(argv[n], "--turns") == 0 && n + 1 < argc)
+            turns = (unsigned)atoi(argv[n + 1]);
+        else if (strcmp(argv[n], "--reference") == 0 && n + 1 < argc)
+            reference = argv[n + 1];
+        else if (strcmp(argv[n], "--verify") == 0)
+            verifies = true, n--;
         else if (strcmp(argv[n], "--bounds") == 0 && n + 1 < argc)
             bounds = read_list(argv[n + 1]);
         else if (strcmp(argv[n], "--stage") == 0 && n + 1 < argc)

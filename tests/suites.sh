@@ -51,3 +51,15 @@ machine_folders() {
 machine_levels() {
     "$1/tests/run" --levels
 }
+
+# Each level with each number of lanes, as options of device cpu.
+lane_ways() {
+    for level in $1; do
+        for lanes in 1 2 4 8 16 32 64; do echo "$level,simd=$lanes"; done
+    done
+}
+
+# The same as oracles of corpus_run.
+lane_oracles() {
+    lane_ways "$1" | sed 's/^/--oracle cpu:/' | tr '\n' ' '
+}

@@ -4,6 +4,7 @@
  *   operators run FOLDER…         runs FOLDER/TYPE.spv of all types on device cpu, at each level of
  *                                 this machine
  *   operators all FOLDER…         also with every way to allocate registers, and on `check`
+ *   operators widths FOLDER…      with 1 to 64 work-items as lanes of vectors
  *
  * Each row of the table works on elements of its own, so that a difference names the operator.
  * Lanes that a statement does not name, and what lies around the member of a struct, stay.
@@ -246,32 +247,48 @@ static void run_device(bench *b, const char *device, const char *folder) {
     }
 }
 
-/* Levels that the machine has, as a device is named. */
-static void run_folder(bench *b, const char *folder, bool all) {
-    static const char *const ways[] = {"", ",eager", ",regalloc=stack", ",seed=3"};
+typedef struct {
+    const char *name;
+    const char *options[8]; /* of device cpu, after the level */
+} mode;
+
+static const mode modes[] = {
+    {"run", {""}},
+    {"all", {"", ",eager", ",regalloc=stack", ",seed=3"}},
+    {"widths", {",simd=1", ",simd=2", ",simd=4", ",simd=8", ",simd=16", ",simd=32", ",simd=64"}},
+};
+
+static const mode *find_mode(const char *name) {
+    for (unsigned n = 0; n < sizeof modes / sizeof *modes; n++)
+        if (strcmp(modes[n].name, name) == 0) return &modes[n];
+    return NULL;
+}
+
+/* At every level that the machine has. */
+static void run_folder(bench *b, const char *folder, const mode *m) {
     for (unsigned n = 0; test_host_level(n); n++)
-        for (unsigned way = 0; way < (all ? 4 : 1); way++) {
+        for (unsigned k = 0; k < 8 && m->options[k]; k++) {
             char device[40];
             snprintf(device, sizeof device, "cpu:%s%s",
-                     cg_level_name(cg_host_machine(), test_host_level(n)), ways[way]);
+                     cg_level_name(cg_host_machine(), test_host_level(n)), m->options[k]);
             run_device(b, device, folder);
         }
-    if (all) run_device(b, "check", folder);
+    if (strcmp(m->name, "all") == 0) run_device(b, "check", folder);
 }
 
 int main(int argc, char **argv) {
     bench b = {0};
     const lane_type *type = argc == 3 ? find_type(argv[2]) : NULL;
-    bool all = argc > 2 && strcmp(argv[1], "all") == 0;
+    const mode *m = argc > 2 ? find_mode(argv[1]) : NULL;
     if (type && strcmp(argv[1], "source") == 0) {
         write_source(type);
         return 0;
     }
-    if (argc < 3 || (!all && strcmp(argv[1], "run") != 0)) {
-        fprintf(stderr, "usage: operators source TYPE\n       operators run|all FOLDER…\n");
+    if (!m) {
+        fprintf(stderr, "usage: operators source TYPE\n       operators run|all|widths FOLDER…\n");
         return 2;
     }
-    for (int n = 2; n < argc; n++) run_folder(&b, argv[n], all);
+    for (int n = 2; n < argc; n++) run_folder(&b, argv[n], m);
     printf("%u passed, %u failed\n", b.passed, b.failed);
     return b.failed != 0;
 }
