@@ -104,6 +104,8 @@ struct cg_target {
     bool (*fold_reload)(const cg_target *t, ir_inst *i, unsigned n);
     /* Does a mach read or write memory that changes, or have another effect? */
     bool (*has_effect)(const cg_target *t, const ir_inst *i);
+    /* Is all of that a read that may change places with other reads?  May be NULL. */
+    bool (*only_reads)(const cg_target *t, const ir_inst *i);
     /* The type of the constant that i reads from memory and could have in a register, or IR_VOID.
      * unfold makes i read it in a register, and returns the instruction before i that loads it and
      * may be repeated.  Both may be NULL. */

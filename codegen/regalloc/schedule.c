@@ -11,7 +11,8 @@
  * registers, then of those that are lacking.  Taking what became ready last keeps the parts of an
  * expression together, as Sethi and Ullman (1970) do for trees.
  *
- * Instructions that read or write memory, or have another effect, keep their order.
+ * Instructions that write memory, or have another effect, keep their order; those that only read
+ * memory stay between the same two of them.
  */
 #include "codegen/regalloc/ra.h"
 
@@ -30,7 +31,9 @@ typedef struct {
 typedef struct {
     uint32_t *waits_for; /* by id: instructions that have to follow and are not placed, + 1; 0: it
                             is not scheduled */
-    ir_inst **above;     /* by id: of those that keep their order, the one before */
+    ir_inst **above;     /* by id: of those that keep their order, the one before; of reads, too */
+    ir_inst **read;      /* by id: of those, the last read before it; of a read, the one before, if
+                            both are between the same two */
     ra_values ready, placed;
 } schedule_order;
 
@@ -41,6 +44,7 @@ typedef struct {
     ra_counter *counter;
     const uint8_t *class; /* by value id */
     uint32_t counted;     /* the classes that matter to the order: a bit for each */
+    bool writes_late;     /* what writes is placed as soon as it is ready */
     schedule_walk walk;
     schedule_order order;
 } scheduler;
@@ -90,8 +94,13 @@ static bool keeps_order(const scheduler *k, const ir_inst *i) {
     return i->op == IR_OP_mach && t->has_effect(t, i);
 }
 
+static bool only_reads(const scheduler *k, const ir_inst *i) {
+    const cg_target *t = k->s->t;
+    return i->op == IR_OP_mach && i->type != IR_VOID && t->only_reads && t->only_reads(t, i);
+}
+
 static void count_waits(scheduler *k, ir_inst *first, const ir_inst *end) {
-    ir_inst *above = NULL;
+    ir_inst *above = NULL, *read = NULL;
     for (ir_inst *i = first; i != end; i = i->next) {
         k->order.waits_for[i->id] = 1;
         for (unsigned n = 0; n < i->nargs; n++) {
@@ -101,6 +110,12 @@ static void count_waits(scheduler *k, ir_inst *first, const ir_inst *end) {
         if (!keeps_order(k, i)) continue;
         if (above) k->order.waits_for[above->id]++;
         k->order.above[i->id] = above;
+        k->order.read[i->id] = read;
+        if (only_reads(k, i)) {
+            read = i;
+            continue;
+        }
+        for (; read; read = k->order.read[read->id]) k->order.waits_for[read->id]++;
         above = i;
     }
 }
@@ -108,6 +123,14 @@ static void count_waits(scheduler *k, ir_inst *first, const ir_inst *end) {
 static void release_inst(scheduler *k, ir_inst *i) {
     if (!i || !k->order.waits_for[i->id]) return;
     if (--k->order.waits_for[i->id] == 1) *ir_push(&k->s->scratch, &k->order.ready) = i;
+}
+
+/* i, which keeps its order, has been placed. */
+static void release_above(scheduler *k, const ir_inst *i) {
+    ir_inst *read = k->order.read[i->id];
+    release_inst(k, k->order.above[i->id]);
+    if (!read || only_reads(k, i)) return;
+    for (; read; read = k->order.read[read->id]) release_inst(k, read);
 }
 
 static bool is_earlier_operand(const ir_inst *i, unsigned n) {
@@ -135,7 +158,8 @@ static ir_inst *take_ready(scheduler *k) {
     uint32_t n = k->order.ready.n, end = n > WINDOW ? n - WINDOW : 0, best = n - 1;
     int least = INT_MAX;
     for (uint32_t m = n; m-- > end && n > 1;) {
-        int growth = find_growth(k, k->order.ready.data[m]);
+        const ir_inst *i = k->order.ready.data[m];
+        int growth = k->writes_late && i->type == IR_VOID ? INT_MIN : find_growth(k, i);
         if (growth < least) best = m;
         if (growth < least) least = growth;
     }
@@ -158,7 +182,7 @@ static void find_order(scheduler *k, const ir_block *b, ir_inst *first) {
         *ir_push(&k->s->scratch, &k->order.placed) = i;
         step_over(k, i);
         for (unsigned n = 0; n < i->nargs; n++) release_inst(k, ir_arg(i, n));
-        release_inst(k, k->order.above[i->id]);
+        release_above(k, i);
     }
     for (ir_inst *i = first; i != b->last; i = i->next) k->order.waits_for[i->id] = 0;
 }
@@ -185,13 +209,16 @@ static void apply_order(scheduler *k, ir_block *b) {
 
 /* Schedules a block; true: it needs too many registers nevertheless.  If there was no excess, it
  * needs them because instructions reserve registers, and scheduling does not help.  What saves most
- * registers of all classes may not save those that are lacking, so these are tried alone, too. */
+ * registers of all classes may not save those that are lacking, so these are tried alone, too.
+ * Where several results are written, no read may follow the first write: all writes together let
+ * reads come late. */
 static bool schedule_block(scheduler *k, ir_block *b, uint32_t exceeded) {
-    const uint32_t counted[] = {UINT32_MAX, exceeded};
+    const uint32_t counted[] = {UINT32_MAX, exceeded, exceeded};
     uint64_t least = measure_excess(k, b, find_first_movable(b));
     if (!least && !k->s->random) return true;
-    for (unsigned n = 0; n < 2 && (least || k->s->random); n++) {
+    for (unsigned n = 0; n < 3 && (least || k->s->random); n++) {
         k->counted = counted[n];
+        k->writes_late = n == 2;
         find_order(k, b, find_first_movable(b));
         if (k->walk.excess >= least && !k->s->random) continue;
         apply_order(k, b);
@@ -212,6 +239,7 @@ bool ra_schedule(ra_state *s, const ra_graph *g, ra_counter *c, const ra_pressur
         (ir_live_here){.live = g->live, .seen = ir_new_array(&s->scratch, uint32_t, values)};
     k.order.waits_for = ir_new_array(&s->scratch, uint32_t, values);
     k.order.above = ir_new_array(&s->scratch, ir_inst *, values);
+    k.order.read = ir_new_array(&s->scratch, ir_inst *, values);
     foreach_block (b, s->f) {
         uint32_t exceeded = find_exceeded(&k, b);
         if (exceeded || s->random) exceeds |= schedule_block(&k, b, exceeded);

@@ -80,6 +80,7 @@ typedef struct {
     x86_cc cc;      /* the condition of MACH_SET, MACH_CMOV and mach_br */
     bool high;      /* multiplications and divisions: the result is in rdx, not in rax */
     bool lock;      /* the access is atomic */
+    bool ordered;   /* the access is volatile, or an atomic load */
     bool memory;    /* the operand that may be memory is memory */
     bool broadcast; /* which is one element for all lanes */
     bool index;     /* its address has an index, which counts 1 << scale bytes */
@@ -95,6 +96,7 @@ enum {
     X86_AUX_CC = 31,
     X86_AUX_HIGH = 32,
     X86_AUX_BROADCAST = 64,
+    X86_AUX_ORDERED = 128,
     X86_MODE_MEMORY = 1,
     X86_MODE_INDEX = 2,
     X86_MODE_SCALE = 4, /* times 0 to 3 */
@@ -103,8 +105,8 @@ enum {
 };
 
 static inline ir_imm x86_imm_of(const x86_draft *d) {
-    unsigned aux =
-        (unsigned)d->cc | (d->high ? X86_AUX_HIGH : 0) | (d->broadcast ? X86_AUX_BROADCAST : 0);
+    unsigned aux = (unsigned)d->cc | (d->high ? X86_AUX_HIGH : 0) |
+                   (d->broadcast ? X86_AUX_BROADCAST : 0) | (d->ordered ? X86_AUX_ORDERED : 0);
     unsigned mode = d->kind * X86_MODE_KIND | (d->lock ? X86_MODE_LOCK : 0) |
                     d->scale * X86_MODE_SCALE | (d->index ? X86_MODE_INDEX : 0) |
                     (d->memory ? X86_MODE_MEMORY : 0);
@@ -123,6 +125,7 @@ static inline bool x86_gives_high(const ir_inst *i) { return i->imm.mach.aux & X
 static inline bool x86_has_broadcast(const ir_inst *i) {
     return i->imm.mach.aux & X86_AUX_BROADCAST;
 }
+static inline bool x86_is_ordered(const ir_inst *i) { return i->imm.mach.aux & X86_AUX_ORDERED; }
 static inline bool x86_has_lock(const ir_inst *i) { return i->imm.mach.mode & X86_MODE_LOCK; }
 static inline bool x86_has_memory(const ir_inst *i) { return i->imm.mach.mode & X86_MODE_MEMORY; }
 static inline bool x86_has_index(const ir_inst *i) { return i->imm.mach.mode & X86_MODE_INDEX; }

@@ -208,6 +208,24 @@ bool x86_has_effect(const cg_target *t, const ir_inst *i) {
     return accesses;
 }
 
+bool x86_writes_memory(const ir_inst *i) {
+    if (i->op != IR_OP_mach) return i->op == IR_OP_mach_call;
+    const x86_form *f = &x86_forms[x86_row_of(i)];
+    const x86_shape *shape = x86_shape_of(x86_row_of(i));
+    bool writes = x86_kind_of(i) == MACH_CALL || (f->reads | f->writes) & 1u << X86_MEMORY;
+    for (unsigned n = 0; n < shape->nargs; n++)
+        writes |= x86_has_memory(i) && shape->slot[n].index != X86_NONE &&
+                  shape->slot[n].role & X86_WRITE;
+    return writes;
+}
+
+bool x86_only_reads(const cg_target *t, const ir_inst *i) {
+    (void)t;
+    const x86_form *f = &x86_forms[x86_row_of(i)];
+    bool plain = x86_has_memory(i) && !x86_is_ordered(i) && !x86_has_lock(i);
+    return plain && !((f->reads | f->writes) & 1u << X86_MXCSR) && !x86_writes_memory(i);
+}
+
 /* -------------------------------------------------------------------------------------- reloads */
 
 /* Does the operand take argument n from a register, and could from a slot of so many bytes? */

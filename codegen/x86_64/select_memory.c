@@ -27,6 +27,7 @@ static x86_row load_row(const ir_builder *b, ir_type t) {
 
 ir_inst *mach_load(ir_builder *b, ir_inst *v, ir_inst *p) {
     x86_draft d = {.row = load_row(b, v->type), .type = v->type};
+    d.ordered = v->op != IR_OP_load || v->imm.mem.flags & IR_MEM_VOLATILE;
     x86_add_memory(b, &d, v, p);
     return x86_build(b, &d);
 }

@@ -37,23 +37,12 @@ static x86_row masked_row(const merging *m, const ir_inst *x, ir_type t) {
     return takes && x86_forms[row].flags & X86_MASKED ? (x86_row)row : X86_ROWS;
 }
 
-static bool writes_memory(const ir_inst *i) {
-    if (i->op != IR_OP_mach) return i->op == IR_OP_mach_call;
-    const x86_form *f = &x86_forms[x86_row_of(i)];
-    const x86_shape *shape = x86_shape_of(x86_row_of(i));
-    bool writes = x86_kind_of(i) == MACH_CALL || (f->reads | f->writes) & 1u << X86_MEMORY;
-    for (unsigned n = 0; n < shape->nargs; n++)
-        writes |= x86_has_memory(i) && shape->slot[n].index != X86_NONE &&
-                  shape->slot[n].role & X86_WRITE;
-    return writes;
-}
-
 /* Would x, which is before i, give the same at i? */
 static bool may_move(const merging *m, const ir_inst *x, const ir_inst *i) {
     if (!x86_has_effect(&m->cpu->base, x)) return true;
     unsigned n = 0;
     for (x = x->next; x != i; x = x->next)
-        if (n++ == WINDOW || writes_memory(x)) return false;
+        if (n++ == WINDOW || x86_writes_memory(x)) return false;
     return true;
 }
 

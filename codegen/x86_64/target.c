@@ -79,6 +79,7 @@ static bool commutes(const cg_target *t, const ir_inst *i) {
                  .may_repeat = may_repeat,                                                         \
                  .commutes = commutes,                                                             \
                  .has_effect = x86_has_effect,                                                     \
+                 .only_reads = x86_only_reads,                                                     \
                  .fold_reload = x86_fold_reload,                                                   \
                  .reads_constant = x86_reads_constant,                                             \
                  .unfold = x86_unfold,                                                             \

@@ -87,6 +87,8 @@ void x86_describe(const cg_target *t, const ir_inst *i, cg_constraints *out);
  * that its row requires.  False after a reported internal error. */
 bool x86_check_rows(const x86_cpu *t, const ir_func *f);
 bool x86_has_effect(const cg_target *t, const ir_inst *i);
+bool x86_only_reads(const cg_target *t, const ir_inst *i);
+bool x86_writes_memory(const ir_inst *i); /* or may do so */
 bool x86_fold_reload(const cg_target *t, ir_inst *i, unsigned n);
 ir_type x86_reads_constant(const cg_target *t, const ir_inst *i);
 ir_inst *x86_unfold(const cg_target *t, ir_inst *i);

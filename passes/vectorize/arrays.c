@@ -145,6 +145,12 @@ uint64_t simd_small_arrays(const simd *s) {
     return all;
 }
 
+unsigned simd_selections_of(const simd *s, const ir_inst *i) {
+    if (i->op != IR_OP_load && i->op != IR_OP_store) return 0;
+    const simd_array *a = s->value[simd_address(i)->id].array;
+    return a && is_small(a) ? 2 * (unsigned)a->n : 0;
+}
+
 bool simd_place_arrays(simd *s) {
     const ir_target *t = s->cx->target;
     uint64_t half = t ? t->vector_bytes * t->vector_registers / 2 : 128;

@@ -290,6 +290,8 @@ sets_interval sets_find_interval(sets *s) {
     sets_interval last = meet_all(s, true, x, rest);
     ir_inst *low = last.low ? build(s, IR_OP_add, x, last.low) : x;
     ir_inst *high = build(s, IR_OP_add, x, last.high);
+    if (first.low && last.high == rest)
+        high = build(s, IR_OP_add, start, build(s, IR_OP_umax, first.high, first.low));
     find_bases(s, low);
     for (uint32_t k = 0; k < s->plan->decisions.n; k++) {
         const sets_decision *d = &s->plan->decisions.data[k];

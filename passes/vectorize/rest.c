@@ -9,13 +9,19 @@
  * one lane is active, so what is the same for all items needs no mask.  The scalar loop is removed.
  *
  * This is done where the target has masks, if the number of items is known or the body is small,
- * but not after loops of so many iterations that the rest does not matter.  Loops with values that
+ * but not where a rest is so rare that its time does not matter.  Loops with values that
  * go from one item to the next, or on to what follows, keep the scalar loop for the rest.  A part
  * of a loop (parts.c) with such an iteration leaves no items.
  */
 #include "passes/vectorize/simd.h"
 
-enum { SMALL = 60 /* operations */, LONG = 16 /* iterations */ };
+enum {
+    SMALL = 60, /* operations of a body */
+    TINY = 32,  /* of its iteration */
+    LONG = 16,  /* iterations */
+    MOST_ITEMS = 1 << 16,
+    MAX_DEPTH = 8
+};
 
 static unsigned size_of(const simd *s) {
     unsigned size = 0;
@@ -25,11 +31,35 @@ static unsigned size_of(const simd *s) {
     return size;
 }
 
-/* Has the vector loop many iterations at least where all items are there, so that the rest is a
- * small part of the time? */
-static bool is_long(const simd *s) {
-    const ir_inst *end = s->scalar.end, *most = end->op == IR_OP_umin ? ir_arg(end, 1) : end;
-    return ir_is_const(most) && most->imm.bits / s->lanes >= LONG;
+/* Is v a number that is the same for all groups but the last ones, where the range ends? */
+static bool is_cut_off(const ir_inst *v, unsigned depth) {
+    if (depth == MAX_DEPTH) return false;
+    switch (v->op) {
+    case IR_OP_const:
+    case IR_OP_usubsat: return true;
+    case IR_OP_zext: return is_cut_off(ir_arg(v, 0), depth + 1);
+    case IR_OP_add:
+    case IR_OP_lshr:
+    case IR_OP_udiv: return ir_is_const(ir_arg(v, 1)) && is_cut_off(ir_arg(v, 0), depth + 1);
+    case IR_OP_umin:
+        return is_cut_off(ir_arg(v, 0), depth + 1) && is_cut_off(ir_arg(v, 1), depth + 1);
+    case IR_OP_select:
+        return is_cut_off(ir_arg(v, 1), depth + 1) && is_cut_off(ir_arg(v, 2), depth + 1);
+    default: return false;
+    }
+}
+
+/* Is the rest a small part of the time?  So it is if the loop has many iterations where all items
+ * are there, or if these leave none: then only the last groups have a rest. */
+static bool is_rare(const simd *s, unsigned size) {
+    uint64_t most = simd_most_items(s);
+    if (most > MOST_ITEMS) return false;
+    if (most / s->lanes >= LONG) return true;
+    const ir_inst *start = ir_arg(s->scalar.counter, s->scalar.entry);
+    unsigned registers =
+        (s->lanes * 4 + s->cx->target->vector_bytes - 1) / s->cx->target->vector_bytes;
+    return most % s->lanes == 0 && size * registers > TINY && ir_is_const(start) &&
+           is_cut_off(s->scalar.end, 0);
 }
 
 bool simd_may_have_rest(const simd *s) {
@@ -40,7 +70,9 @@ bool simd_may_have_rest(const simd *s) {
 bool simd_has_rest(const simd *s) {
     if (!simd_may_have_rest(s)) return false;
     uint64_t items = simd_known_items(s);
-    return items ? items % s->lanes != 0 : !is_long(s) && size_of(s) <= SMALL;
+    if (items) return items % s->lanes != 0;
+    unsigned size = size_of(s);
+    return size <= SMALL && !is_rare(s, size);
 }
 
 /* The copies of the vector loop are forgotten. */

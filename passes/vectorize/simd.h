@@ -220,6 +220,8 @@ typedef struct simd_array {
 void simd_find_arrays(simd *s);
 /* Bytes of those that would be in registers. */
 uint64_t simd_small_arrays(const simd *s);
+/* Comparisons and selections that i would become if those are. */
+unsigned simd_selections_of(const simd *s, const ir_inst *i);
 /* Chooses where their copies are.  False: refused. */
 bool simd_place_arrays(simd *s);
 void simd_move_in_array(simd *s, ir_inst *i);

@@ -4,7 +4,8 @@
  * innermost loops have.  It is doubled while the body is small and the values that are live at once
  * fit into registers: several registers of independent items hide the latencies of each other.
  * A body of medium size is doubled if its operations are a chain, each waiting for the one before.
- * Members of structures are shuffled, register by register, so accesses to them make a body larger.
+ * Members of structures are shuffled, and elements of small arrays selected, register by register,
+ * so accesses to them make a body larger.
  *
  * Live ranges are intervals in the order of the nodes, which is topological: a value lives from its
  * definition to its last use, and to the latch of a loop that it is used in but not defined in.
@@ -42,7 +43,8 @@ static contents find_contents(const simd *s) {
         if (s->node[k].kind != SIMD_BLOCK) continue;
         unsigned depth = s->node[k].loop->depth - s->scalar.loop->depth;
         foreach_inst (i, s->node[k].block) {
-            c.size += (ir_has_flag(i, F_NOFOLD) ? FUNCTION : 1) + simd_shuffles_of(s, i);
+            c.size += (ir_has_flag(i, F_NOFOLD) ? FUNCTION : 1) + simd_shuffles_of(s, i) +
+                      simd_selections_of(s, i);
             ir_type t = i->op == IR_OP_store ? ir_arg(i, 0)->type : i->type;
             if (is_vector_value(s, i))
                 weight[ir_bits(NULL, t)] += UINT64_C(1) << (depth < 8 ? 3 * depth : 24);
@@ -159,7 +161,10 @@ static unsigned choose_lanes(const simd *s) {
     unsigned lanes = vector_bits(s) / c.bits, times = c.size < FEW ? 4 : c.size < SOME ? 2 : 1;
     if (times == 1 && c.size < MANY && is_chain(s)) times = 2;
     uint64_t live_bits = find_pressure(s) + 8 * simd_small_arrays(s);
-    for (; times > 1 && fits(s, live_bits, 2 * lanes); times /= 2) lanes *= 2;
+    /* An iteration that runs all items needs no loop. */
+    uint64_t items = simd_known_items(s);
+    for (; fits(s, live_bits, 2 * lanes) && (times > 1 || 2 * lanes == items); times /= 2)
+        lanes *= 2;
     return lanes < IR_MAX_LANES ? lanes : IR_MAX_LANES;
 }
 
@@ -184,6 +189,8 @@ static unsigned fit_lanes(const simd *s, unsigned lanes, uint64_t items) {
 
 bool simd_find_width(simd *s) {
     uint64_t items = simd_known_items(s);
+    bool is_pair = items && items <= 2 && simd_may_have_rest(s); /* which never pays */
+    if (is_pair && !s->cx->lanes) return simd_refuse(s, NULL, "it has too few items");
     s->lanes = s->cx->lanes ? s->cx->lanes : choose_lanes(s);
     if (items && !s->cx->lanes) s->lanes = fit_lanes(s, s->lanes, items);
     while (!items && !s->cx->lanes && simd_most_items(s) < s->lanes) s->lanes /= 2;
