@@ -12,6 +12,8 @@ Test(host, level) {
     cr_expect_eq(level >= X86_V2, __builtin_cpu_supports("x86-64-v2") != 0);
     cr_expect_eq(level >= X86_V3, __builtin_cpu_supports("x86-64-v3") != 0);
     cr_expect_eq(level >= X86_V4, __builtin_cpu_supports("x86-64-v4") != 0);
+    bool counts = __builtin_cpu_supports("avx512bitalg") && __builtin_cpu_supports("avx512vbmi2");
+    cr_expect_eq(level >= X86_ICELAKE, counts);
 #else
     cr_expect_null(cg_machine_x86_64.host);
 #endif

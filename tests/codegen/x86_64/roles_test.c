@@ -180,11 +180,13 @@ static unsigned level_of(const char *set) {
         [X86_V2] = " SSE3 SSSE3 SSE4 SSE42 POPCNT CMPXCHG16B ",
         [X86_V3] = " AVX AVX2 AVX2GATHER FMA F16C BMI1 BMI2 LZCNT MOVBE ",
         [X86_V4] = " AVX512F AVX512BW AVX512DQ AVX512CD ",
+        [X86_ICELAKE] = " AVX512_BITALG AVX512_VPOPCNTDQ ",
     };
     char name[32];
-    int stem = strncmp(set, "AVX512", 6) == 0 ? (int)strcspn(set, "_") : (int)strlen(set);
+    const char *width = strncmp(set, "AVX512", 6) == 0 ? strrchr(set, '_') : NULL;
+    int stem = width ? (int)(width - set) : (int)strlen(set);
     snprintf(name, sizeof name, " %.*s ", stem, set);
-    for (unsigned level = X86_V1; level <= X86_V4; level++)
+    for (unsigned level = X86_V1; level <= X86_ICELAKE; level++)
         if (strstr(sets[level], name)) return level;
     return 0;
 }
