@@ -152,11 +152,7 @@ static void add_func(packer *p, const ir_func *f) {
 
 static void add_global(packer *p, const ir_global *g) {
     add_linkage(p, g->flags, g->name);
-    pack_number(p, g->space);
-    pack_type(p, g->type);
-    pack_number(p, g->align);
-    pack_number(p, g->constant);
-    pack_initializer(p, g);
+    pack_storage(p, g);
     pack_number(p, g->nreloc);
     for (uint32_t n = 0; n < g->nreloc; n++) {
         pack_number(p, g->reloc[n].offset);

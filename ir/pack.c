@@ -38,11 +38,7 @@ static const pack_format archive = {pack_array, number_of_global, refuse_imm};
 static void pack_global(packer *p, const ir_global *g) {
     if (g->nreloc) refuse(p, "addresses in an initializer");
     ir_putn(p->out, g->name, strlen(g->name) + 1);
-    pack_number(p, g->space);
-    pack_type(p, g->type);
-    pack_number(p, g->align);
-    pack_number(p, g->constant);
-    pack_initializer(p, g);
+    pack_storage(p, g);
 }
 
 /* ---------------------------------------------------------------------------------- the archive */

@@ -176,7 +176,11 @@ void pack_body(packer *p, const ir_func *f) {
     pack_blocks(p);
 }
 
-void pack_initializer(packer *p, const ir_global *g) {
+void pack_storage(packer *p, const ir_global *g) {
+    pack_number(p, g->space);
+    pack_type(p, g->type);
+    pack_number(p, g->align);
+    pack_number(p, g->constant);
     pack_number(p, g->init != NULL);
     if (g->init) ir_putn(p->out, (const char *)g->init, ir_sizeof(p->m, g->type));
 }

@@ -45,7 +45,7 @@ void pack_number(packer *p, uint64_t n);
 void pack_type(packer *p, ir_type t);
 /* The body of a function that has one. */
 void pack_body(packer *p, const ir_func *f);
-/* Its bytes, if it has some. */
-void pack_initializer(packer *p, const ir_global *g);
+/* Space, type, and the bytes of the initializer if there is one; neither name nor relocations. */
+void pack_storage(packer *p, const ir_global *g);
 
 #endif

@@ -266,15 +266,6 @@ static ir_inst *times(simd *s, ir_inst *x, uint64_t by) {
     return ir_build2(&s->b, IR_OP_mul, x->type, x, ir_const(s->f, x->type, by));
 }
 
-static uint64_t gcd(uint64_t a, uint64_t b) {
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* Which elements may be at an address: every `step` from `low` on; one, if step is 0. */
 static void find_candidates(place *at, const ir_inst *p) {
     uint64_t constant = 0, step = 0, bytes = at->array->bytes;
@@ -282,7 +273,8 @@ static void find_candidates(place *at, const ir_inst *p) {
         pass_affine sum = {0};
         if (p->op == IR_OP_ptradd) pass_find_sum(ir_arg(p, 1), &sum);
         constant += (uint64_t)sum.constant;
-        for (uint32_t k = 0; k < sum.n; k++) step = gcd(step, (uint64_t)sum.term[k].factor);
+        for (uint32_t k = 0; k < sum.n; k++)
+            step = ir_common_divisor(step, (uint64_t)sum.term[k].factor);
     }
     step &= -step; /* distances are modulo a power of 2 */
     at->step = step / bytes;
