@@ -1,4 +1,8 @@
-/* target.h — facts about a target, for the passes that make code ready for it. */
+/* target.h — facts about a target, for the passes that make code ready for it.
+ *
+ * Each machine fills in one ir_target (cg_machine.describe).  It is all that passes know about a
+ * target; zeros describe a machine with scalars and basic operations only.
+ */
 #ifndef SPVFUSE_IR_TARGET_H
 #define SPVFUSE_IR_TARGET_H
 

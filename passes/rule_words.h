@@ -1,5 +1,7 @@
-/* rule_words.h — helpers of the functions that rulegen makes of rules, besides the predicates
- * and helpers of the file that includes them. */
+/* rule_words.h — what the C code that rulegen makes of rules calls: literals and types.
+ *
+ * The file that includes the generated code defines the predicates and helpers that its rules name.
+ */
 #ifndef SPVFUSE_RULE_WORDS_H
 #define SPVFUSE_RULE_WORDS_H
 

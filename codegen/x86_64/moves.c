@@ -1,4 +1,8 @@
-/* moves.c — the instructions that load, store and broadcast vectors, by width and level. */
+/* moves.c — the rows that load, store and broadcast vectors, by width and level.
+ *
+ * Loads and stores are those for unaligned addresses.  A constant that repeats 4 or 8 bytes is
+ * loaded as a broadcast of one of them, so that memory holds it once.
+ */
 #include "codegen/x86_64/x86.h"
 
 x86_row x86_vector_load(const x86_cpu *t, unsigned bytes) {

@@ -1,4 +1,6 @@
-/* names.c — what dumps of machine code call registers and instructions of x86-64. */
+/* names.c — names of registers and instructions of x86-64, for dumps at levels `machine` and
+ * `allocated`.  Assembly of encoded code is printed by print.c.
+ */
 #include "codegen/x86_64/x86.h"
 
 const char *x86_reg_name(const cg_target *t, unsigned class, unsigned reg) {

@@ -1,4 +1,9 @@
-/* latency.c — what one operation takes, by the table of latency.def. */
+/* latency.c — the cost of one operation, by its class in latency.def.
+ *
+ * The estimates of fusion (delay.c, split.c) and of vectorization (price.c) add these costs up.
+ * They are those of a current x86-64 core, whatever the target.  The class depends on the operation
+ * and on whether it works on floats, not on widths.
+ */
 #include "passes/analysis/analysis.h"
 
 typedef enum {

@@ -1,4 +1,6 @@
-/* range.c — the number of work-items of an nd-range, and its text form, {global/local} offset. */
+/* range.c — nd-ranges: the number of work-items, and the text form, {global/local} offset, in which
+ * messages, explanations and printers show them.
+ */
 #include "passes/passes.h"
 
 uint64_t pass_range_items(const ir_range *r) {

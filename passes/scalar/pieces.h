@@ -1,4 +1,8 @@
-/* pieces.h — values that are assembled from bytes of other values (pieces.c). */
+/* pieces.h — values that are assembled from bytes of other values (pieces.c).
+ *
+ * memopt replaces a load by what was stored at its address.  If several stores or earlier loads
+ * provide the bytes, the value is put together by shifts and masks, or by inserting lanes.
+ */
 #ifndef SPVFUSE_PIECES_H
 #define SPVFUSE_PIECES_H
 

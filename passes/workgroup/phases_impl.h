@@ -1,4 +1,9 @@
-/* phases_impl.h — private to phases*.c. */
+/* phases_impl.h — private to phases*.c.
+ *
+ * phases.c finds the phases of a kernel, between barriers of all work-groups, and makes a kernel
+ * that runs one of them.  phases_context.c gives what several phases use a place in memory of the
+ * launch.  Blocks belong to one phase each; only the entry belongs to all.
+ */
 #ifndef SPVFUSE_PHASES_IMPL_H
 #define SPVFUSE_PHASES_IMPL_H
 

@@ -1,4 +1,9 @@
-/* describe.c — kernels as the API shows them: arguments, attributes, local memory, refusals. */
+/* describe.c — kernels as the API shows them: arguments, attributes, local memory, refusals.
+ *
+ * The description of a module is made once, when it is loaded or has changed, and lives as long as
+ * the module.  A kernel is refused for what it calls, too: the reasons are those of inlining, which
+ * is not run for that.
+ */
 #include "runtime/api/runtime.h"
 
 spvf_arg_info rt_arg_info(const ir_module *m, ir_type t, const ir_param *p) {

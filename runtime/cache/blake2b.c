@@ -1,4 +1,8 @@
-/* blake2b.c — BLAKE2b as RFC 7693 has it, with 256 bits of result and no key. */
+/* blake2b.c — the hash function BLAKE2b (RFC 7693), with a result of 256 bits and without a key.
+ *
+ * Bytes are collected into blocks of 128, each of which is mixed into a state of 8 words in 12
+ * rounds.  The last block is only mixed at the end, since it is marked as the last one.
+ */
 #include "runtime/cache/cache.h"
 
 static const uint64_t initial[8] = {UINT64_C(0x6a09e667f3bcc908), UINT64_C(0xbb67ae8584caa73b),

@@ -1,4 +1,8 @@
-/* inspect.c — spvf_cache: what the cache holds, whether it is whole, and its end. */
+/* inspect.c — spvf_cache: counts the entries of the cache, verifies or removes them.
+ *
+ * An entry is sound, foreign (of another version of the library) or damaged.  Verifying reads every
+ * entry as a launch would.  The folder is not made if there is none.
+ */
 #include "runtime/cache/cache.h"
 
 #include <limits.h>

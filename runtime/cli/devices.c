@@ -1,4 +1,6 @@
-/* devices.c — `spvfuse devices`: what this machine offers. */
+/* devices.c — `spvfuse devices`: the devices of this machine, what each can do, and why one cannot
+ * be used; as text and as JSON.  Also the device that -d names, or the default.
+ */
 #include "runtime/cli/cli.h"
 
 const char *cli_device(void) {

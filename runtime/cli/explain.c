@@ -1,4 +1,8 @@
-/* explain.c — `spvfuse explain`: what becomes of each group of a plan, and why. */
+/* explain.c — `spvfuse explain`: what becomes of each group of a plan, and why.
+ *
+ * The text is the library's.  A group that is refused does not end the command, unless --strict is
+ * given.  explain_json.c prints the same as JSON.
+ */
 #include "runtime/cli/cli.h"
 
 #include <stdlib.h>

@@ -1,4 +1,9 @@
-/* main.c — the `spvfuse` command: options, help, files, messages. */
+/* main.c — the `spvfuse` command: options, help, files, messages.
+ *
+ * Each subcommand is a row of a table, with its options.  Options are checked here, before the
+ * subcommand runs.  The exit status is 0, 1 if the input or the run failed, and 2 for wrong usage.
+ * A status of 0 also means that all of standard output was written.
+ */
 #include "runtime/cli/cli.h"
 
 #include <errno.h>

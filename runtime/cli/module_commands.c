@@ -1,4 +1,9 @@
-/* module_commands.c — `spvfuse opt` and `spvfuse compile`: one module in, text or a binary out. */
+/* module_commands.c — `spvfuse opt` and `spvfuse compile`: one module in, text or a binary out.
+ *
+ * Both read a module and run passes.  `opt` then prints the IR, or its graph; `compile` writes the
+ * module for a target.  Options of native code are put into the name of the target, which is how
+ * the library takes them.
+ */
 #include "runtime/cli/cli.h"
 
 #include <string.h>

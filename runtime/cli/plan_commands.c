@@ -1,4 +1,8 @@
-/* plan_commands.c — `spvfuse fuse` and `spvfuse run`: plans. */
+/* plan_commands.c — `spvfuse fuse` and `spvfuse run`.
+ *
+ * `fuse` fuses all groups of a plan, and writes the kernel of the first one.  `run` runs the plan
+ * on a device, and prints what the plan prints, then what became of its launches and expectations.
+ */
 #include "runtime/cli/cli.h"
 
 /* ----------------------------------------------------------------------------------------- fuse */

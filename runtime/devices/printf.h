@@ -1,4 +1,8 @@
-/* printf.h — OpenCL's printf, for devices that print themselves. */
+/* printf.h — OpenCL's printf, for devices whose kernels do not bring their own (printf.c).
+ *
+ * A format is read conversion by conversion, including vectors (`%v4hlf`).  The device supplies the
+ * arguments and the bytes of strings.  The text does not depend on the host's locale or printf.
+ */
 #ifndef SPVFUSE_RUNTIME_PRINTF_H
 #define SPVFUSE_RUNTIME_PRINTF_H
 

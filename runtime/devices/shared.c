@@ -1,4 +1,9 @@
-/* shared.c — devices that several threads use. */
+/* shared.c — devices that several threads use: the lock, and the context of the device (shared.h).
+ *
+ * What is thrown in the context of the device is thrown again in that of the calling thread.  The
+ * commands of a concurrent device take the other way: they run without the lock, in the context of
+ * the thread.
+ */
 #include "runtime/devices/shared.h"
 
 void rt_shared_init(rt_shared_device *d, const spvf_context_options *options) {

@@ -1,4 +1,9 @@
-/* built.c — SPIR-V to kernels that can be launched.  Code is made when a launch asks for it. */
+/* built.c — SPIR-V to kernels that can be launched.
+ *
+ * The module is read, and its kernels are examined: one that the device can never run becomes a
+ * function like others, with a warning that gives the reason.  If none is left, the build fails.
+ * Native code is not made here, but when a launch asks for it.
+ */
 #include "runtime/opencl/build.h"
 
 #include <stdlib.h>

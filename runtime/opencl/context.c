@@ -1,4 +1,9 @@
-/* context.c — contexts: of the one device. */
+/* context.c — contexts, which have the one device, and the callbacks of destroyed objects.
+ *
+ * A context is counted by its user and by every object that is made in it, so it ends with the last
+ * of them.  Callbacks of destruction (of contexts and of memory objects) are a list to which any
+ * thread may add; they are called in the reverse order of their registration.
+ */
 #include "runtime/opencl/ocl.h"
 
 #include <stdlib.h>

@@ -1,4 +1,11 @@
-/* event.c — events: of commands, and of the user. */
+/* event.c — events of commands and of the user, and the way of commands to the scheduler.
+ *
+ * An OpenCL event contains an event of the scheduler (runtime/queue/queue.h), which orders and runs
+ * it.  The two have separate counts: the object counts references of the user, so that a handle
+ * that was released is refused, and the event counts those of the scheduler as well.  An event
+ * holds its queue, its context and the objects that its command uses; what the command uses is
+ * given back when it has ended, also if the user keeps the event.
+ */
 #include "runtime/opencl/ocl.h"
 
 #include <stdlib.h>

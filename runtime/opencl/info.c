@@ -1,5 +1,8 @@
-/* info.c — writes answers of clGet…Info: the value, if the caller's memory holds all of it, and its
- * size. */
+/* info.c — writes answers of clGet…Info.
+ *
+ * The caller gives room for the value, for its size, or for both.  If the room is too small for the
+ * value, nothing is written, and the answer is CL_INVALID_VALUE.
+ */
 #include "runtime/opencl/ocl.h"
 
 cl_int ocl_give(const ocl_answer *a, const void *value, size_t size) {

@@ -1,4 +1,9 @@
-/* link.c — several binaries to one module of SPIR-V. */
+/* link.c — several binaries to one module of SPIR-V.
+ *
+ * Each binary is read with the values of its specialization constants, the modules are merged in
+ * the IR (ir/link.c), and the result is written as SPIR-V: what is linked is a binary like any
+ * other.  A library keeps its undefined names; a program must not have any.
+ */
 #include "runtime/opencl/build.h"
 
 #include "ir/change.h"

@@ -1,4 +1,9 @@
-/* program.c — programs: where they come from, and what is known of them. */
+/* program.c — programs: what they are made from, and what can be asked about them.
+ *
+ * A program comes from source, from SPIR-V, from binaries, or from a link; built-in kernels do not
+ * exist.  What it comes from is copied and never changes.  What builds add (build.c) is protected
+ * by the lock of the program.
+ */
 #include "runtime/opencl/build.h"
 
 #include <stdlib.h>

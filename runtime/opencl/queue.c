@@ -1,4 +1,9 @@
-/* queue.c — command queues, markers and barriers. */
+/* queue.c — command queues, markers and barriers.
+ *
+ * The order of commands is that of runtime/queue/queue.h: commands go to the scheduler when they
+ * are enqueued, so flushing does nothing.  Markers and barriers are events without a function.
+ * Queues on the device, and properties other than order and profiling, are refused.
+ */
 #include "runtime/opencl/ocl.h"
 
 #include <stdlib.h>

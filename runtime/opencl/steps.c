@@ -1,4 +1,9 @@
-/* steps.c — a build at work: where its messages go, and how its steps end. */
+/* steps.c — what all builds do: where their messages go, and how their steps end.
+ *
+ * A build has a context of its own.  Messages of that context are added to the log, in memory of
+ * the log's own: a message may say that the build has no memory left.  A step is a function that
+ * may throw, and its failure becomes an error of OpenCL.
+ */
 #include "runtime/opencl/build.h"
 
 #include <stdlib.h>

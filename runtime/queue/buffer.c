@@ -1,4 +1,10 @@
-/* buffer.c — buffers: memory of a device, which may be memory of this process. */
+/* buffer.c — buffers: memory of a device, which may be memory of this process.
+ *
+ * A buffer is allocated by the device, or wraps memory of the program (SPVF_USE_HOST).  Commands
+ * that use it are ordered by its resource (resource.c).  When the program has seen the address of a
+ * buffer, it may make others of the same bytes, so the resource is then found by address.  A buffer
+ * that a queue keeps for fusion ends the fusion when it is destroyed or its address is asked for.
+ */
 #include "runtime/queue/objects.h"
 
 #include <stdlib.h>

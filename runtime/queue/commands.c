@@ -1,4 +1,9 @@
-/* commands.c — events, queues, functions of the host, markers and barriers. */
+/* commands.c — spvfuse_queue.h: events, queues, functions of the host, markers and barriers.
+ *
+ * An spvf_event contains an event of the scheduler (queue.h).  A command adds to it the device, the
+ * buffers that it uses, and what the device is given.  Statuses of the scheduler are numbers; here
+ * they become spvf_status.
+ */
 #include "runtime/queue/objects.h"
 
 #include <stdlib.h>

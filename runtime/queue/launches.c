@@ -1,4 +1,10 @@
-/* launches.c — kernels that run: a command of a launch has copies of its values. */
+/* launches.c — commands that launch kernels.
+ *
+ * A launch is checked when it is enqueued: the kernel, the range, and the kind, size and device of
+ * each argument.  The command has copies of values, so the program may change its own.  The kernel
+ * is looked up in the program of the device when it is launched first.  A buffer
+ * counts as written unless its parameter is read-only (describe.c), and that orders the command.
+ */
 #include "runtime/queue/objects.h"
 
 /* ------------------------------------------------------------------------------------ functions */

@@ -1,4 +1,9 @@
-/* transfers.c — commands that read, write, copy and fill buffers. */
+/* transfers.c — commands that read, write, copy and fill buffers.
+ *
+ * A transfer has two sides, each a place in a buffer or in memory of the program.  Both are checked
+ * against the size of their buffer when the command is enqueued; it then is a copy of boxes or a
+ * fill for the device.  Transfers of no bytes are commands like any other, since they are ordered.
+ */
 #include "runtime/queue/objects.h"
 
 /* A place in a buffer.  NULL: the side is the host's. */

@@ -1,4 +1,8 @@
-/* memory.h — memory for buffers, and the caches above it (memory.c). */
+/* memory.h — memory for buffers, and the size of the caches (memory.c).
+ *
+ * Buffers of devices in this process are aligned as kernels require; large ones are given huge
+ * pages where the system has them.
+ */
 #ifndef SPVFUSE_RUNTIME_MEMORY_H
 #define SPVFUSE_RUNTIME_MEMORY_H
 
