@@ -498,7 +498,14 @@ typedef struct {
     bool sat;     /* clamp to the range of the result; NaN gives 0 */
 } ir_rounding;
 
-enum { IR_MEM_VOLATILE = 1, IR_MEM_NONTEMPORAL = 2 };
+enum {
+    IR_MEM_VOLATILE = 1,
+    IR_MEM_NONTEMPORAL = 2,
+    /* Of a load of an address, what holds for the memory that it leads to: */
+    IR_MEM_NOALIAS = 4, /* no address leads there that is not made from it */
+    IR_MEM_LINE = 8     /* it begins at a multiple of IR_LINE bytes */
+};
+enum { IR_LINE = 64 };
 
 /* Group operations, numbered as SPIR-V numbers them. */
 typedef enum {

@@ -9,30 +9,26 @@
 #include "ir/text.h"
 
 const text_word text_inst_flags[] = {
-    {"nsw", IR_NSW},           {"nuw", IR_NUW}, {"inbounds", IR_INBOUNDS}, {"nnan", IR_NNAN},
-    {"ninf", IR_NINF},         {"nsz", IR_NSZ}, {"arcp", IR_ARCP},         {"fast", IR_FAST},
-    {"contract", IR_CONTRACT}, {"reassoc", IR_REASSOC}, {NULL, 0},
+    {"nsw", IR_NSW},         {"nuw", IR_NUW},   {"inbounds", IR_INBOUNDS},
+    {"nnan", IR_NNAN},       {"ninf", IR_NINF}, {"nsz", IR_NSZ},
+    {"arcp", IR_ARCP},       {"fast", IR_FAST}, {"contract", IR_CONTRACT},
+    {"reassoc", IR_REASSOC}, {NULL, 0},
 };
 const text_word text_mem_flags[] = {
     {"volatile", IR_MEM_VOLATILE},
     {"nontemporal", IR_MEM_NONTEMPORAL},
+    {"noalias", IR_MEM_NOALIAS},
+    {"line", IR_MEM_LINE},
     {NULL, 0},
 };
 const text_word text_param_attrs[] = {
-    {"noalias", IR_PARAM_NOALIAS},
-    {"readonly", IR_PARAM_READONLY},
-    {"noaccess", IR_PARAM_NOACCESS},
-    {"nocapture", IR_PARAM_NOCAPTURE},
-    {"byval", IR_PARAM_BYVAL},
-    {"sret", IR_PARAM_SRET},
-    {"zext", IR_PARAM_ZEXT},
-    {"sext", IR_PARAM_SEXT},
-    {"volatile", IR_PARAM_VOLATILE},
-    {"restrict", IR_PARAM_RESTRICT},
-    {"const", IR_PARAM_CONST},
-    {"unused", IR_PARAM_UNUSED},
-    {"own", IR_PARAM_OWN},
-    {NULL, 0},
+    {"noalias", IR_PARAM_NOALIAS},   {"readonly", IR_PARAM_READONLY},
+    {"noaccess", IR_PARAM_NOACCESS}, {"nocapture", IR_PARAM_NOCAPTURE},
+    {"byval", IR_PARAM_BYVAL},       {"sret", IR_PARAM_SRET},
+    {"zext", IR_PARAM_ZEXT},         {"sext", IR_PARAM_SEXT},
+    {"volatile", IR_PARAM_VOLATILE}, {"restrict", IR_PARAM_RESTRICT},
+    {"const", IR_PARAM_CONST},       {"unused", IR_PARAM_UNUSED},
+    {"own", IR_PARAM_OWN},           {NULL, 0},
 };
 const text_word text_func_flags[] = {
     {"export", IR_FUNC_EXPORT},
@@ -102,8 +98,8 @@ const text_word text_rounds[] = {
     {"rte", IR_RTE}, {"rtz", IR_RTZ}, {"rtp", IR_RTP}, {"rtn", IR_RTN}, {NULL, 0},
 };
 const text_word text_levels[] = {
-    {"spmd", L_SPMD}, {"group", L_GROUP}, {"machine", L_MACHINE}, {"allocated", L_ALLOCATED},
-    {NULL, 0},
+    {"spmd", L_SPMD},           {"group", L_GROUP}, {"machine", L_MACHINE},
+    {"allocated", L_ALLOCATED}, {NULL, 0},
 };
 const text_word text_spaces[] = {
     {"private", IR_PRIVATE}, {"local", IR_LOCAL},     {"global", IR_GLOBAL},

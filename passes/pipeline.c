@@ -106,6 +106,7 @@ const char pass_vector_pipeline[] =
 
 /* From here on rules are not applied any more: they would undo expansions. */
 const char pass_lowering[] =
+    "align,"            /* pieces of vectors are aligned if the whole is */
     "expand,"           /* only operations that the target has, and functions, are left */
     "builtins,"         /* functions become code of a library */
     "simplifycfg,"      /* the edges of that code */

@@ -101,6 +101,10 @@ done
 [ -z "$first" ] || suite bench-simd "$release/tests/bench/simd/simd" --short "$release"
 [ -z "$first" ] || suite bench-simd-16 "$release/tests/bench/simd/simd" --short -o simd=16 "$release"
 
+# Stores past the caches, whatever the sizes of buffers.
+[ -z "$first" ] || suite corpus-streams "$release/tests/corpus_run" tests/corpus "$release/corpus" \
+    --stage oracle --oracle "cpu:$first,caches=1,eager" --bounds tests/corpus/cpu_bounds.txt
+
 # Widths take turns; widths.sh runs all of them.
 for shard in 0 1; do
     [ -z "$first" ] || suite "corpus-widths-$shard" "$release/tests/corpus_run" tests/corpus \

@@ -5,9 +5,10 @@
  * values (sum.c).
  *
  * Different objects are disjoint if their spaces differ, if both are variables, if one of them is
- * declared so (noalias), or if the address of one is used for accesses only, so that no other
- * address can be made from it.  Two accesses of one object are disjoint if their distance is large
- * enough for both: a constant, or a constant plus multiples of a power of two.
+ * declared so (noalias: a parameter, or the load of an argument in code of a group), or if the
+ * address of one is used for accesses only, so that no other address can be made from it.  Two
+ * accesses of one object are disjoint if their distance is large enough for both: a constant, or a
+ * constant plus multiples of a power of two.
  *
  * Addresses whose offsets differ by constants only are on one line.  All addresses of two lines
  * have the same relation, apart from the constants.  So a pass that compares many addresses relates
@@ -118,6 +119,7 @@ static bool is_variable(const ir_inst *object) {
 }
 
 static bool is_noalias(const pass_alias *a, const ir_inst *object) {
+    if (object->op == IR_OP_load) return object->imm.mem.flags & IR_MEM_NOALIAS;
     return object->op == IR_OP_param &&
            a->f->param[object->imm.index].attrs & (IR_PARAM_NOALIAS | IR_PARAM_BYVAL);
 }
@@ -142,12 +144,21 @@ static bool are_spaces_apart(const pass_alias *a, const ir_inst *p, const ir_ins
     return x != y && x != IR_GENERIC && y != IR_GENERIC;
 }
 
+/* Two loads give the same if they read one place: constants from one base tell places apart. */
+static bool are_loads_of_one(const pass_alias *a, const ir_inst *x, const ir_inst *y) {
+    if (x->op != IR_OP_load || y->op != IR_OP_load) return false;
+    const pass_place p = pass_find_place(a, ir_arg(x, 0)), q = pass_find_place(a, ir_arg(y, 0));
+    bool comparable = p.base == q.base && !p.offset.n && !q.offset.n;
+    return !comparable || p.offset.constant == q.offset.constant;
+}
+
 /* Two different objects: does no address lead to both? */
 static bool are_apart(const pass_alias *a, const ir_inst *x, const ir_inst *y) {
+    if (are_loads_of_one(a, x, y)) return false;
     if (pass_is_closed(a, x) || pass_is_closed(a, y)) return true;
     if (is_variable(x) && is_variable(y)) return true;
-    bool known_x = x->op == IR_OP_param || is_variable(x);
-    bool known_y = y->op == IR_OP_param || is_variable(y);
+    bool known_x = x->op == IR_OP_param || is_variable(x) || is_noalias(a, x);
+    bool known_y = y->op == IR_OP_param || is_variable(y) || is_noalias(a, y);
     if (!known_x || !known_y) return false;
     return is_noalias(a, x) || is_noalias(a, y) || x->op == IR_OP_alloca || y->op == IR_OP_alloca;
 }

@@ -203,6 +203,7 @@ void pass_make_group(ir_func *kernel, const pass_group_shape *shape, ir_arena *a
     const char *name = ir_sprintf(arena, "%s.block", kernel->name);
     pass_group_builder g = {
         .kernel = kernel, .shape = &completed, .scratch = arena, .need = &out->need};
+    pass_take_promises(kernel, &completed, arena, &g.promises);
     out->item_steps = count_steps(kernel);
     out->block = g.f = new_func(kernel->module, name);
     g.f->level = L_SPMD; /* until it is done */

@@ -14,6 +14,9 @@ typedef struct {
     bool no_offset;    /* the global offset is 0 */
     bool small_ids;    /* all global ids are below 2^31 */
     unsigned dims;     /* 1 to 3: sizes beyond are 1; 0: the launch decides */
+    bool apart;        /* no two arguments lead to the same memory */
+    bool on_lines;     /* all that lead to memory are multiples of IR_LINE */
+    bool streams;      /* more memory is accessed than caches hold */
     unsigned inner;    /* the dimension of the innermost loop over items: pass_find_inner */
 } pass_group_shape;
 

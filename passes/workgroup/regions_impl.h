@@ -6,6 +6,22 @@
 #include "passes/analysis/analysis.h"
 #include "passes/workgroup/regions.h"
 
+/* ------------------------------- what is known of arguments (regions_promises.c, …_streams.c) */
+
+typedef struct {
+    bool apart; /* no two lead to the same memory, and the kernel has no other addresses */
+    bool waits; /* items may wait for each other */
+} pass_group_promises;
+
+/* The kernel's parameters and stores have what follows from the shape. */
+void pass_take_promises(ir_func *kernel, const pass_group_shape *shape, ir_arena *scratch,
+                        pass_group_promises *out);
+/* The flags of the load of an argument that is an address. */
+unsigned pass_promises_of(const pass_group_promises *known, const pass_group_shape *shape,
+                          const ir_param *p);
+/* Marks stores that go past the caches, of a kernel none of whose arguments overlap. */
+void pass_mark_streams(ir_func *kernel, ir_arena *scratch);
+
 /* ---------------------------------------------------------- the new function (regions_params.c) */
 
 /* The function k.block in the making.  Its blocks run in this order: entry, group, start (the first
@@ -13,6 +29,7 @@
 typedef struct {
     const ir_func *kernel;
     const pass_group_shape *shape;
+    pass_group_promises promises;
     ir_arena *scratch;
     ir_func *f;
     ir_builder entry; /* where values of the launch are computed */

@@ -70,7 +70,8 @@ static ir_inst *take_param(pass_group_builder *g, ir_inst *param) {
         return ir_build_ptradd(&g->entry, pass_info_field(g, FIELD(local), t), offset, true);
     }
     if (ir_is_ptr(t) || ir_is_opaque(t)) {
-        ir_inst *given = ir_build_load(&g->entry, t, at, sizeof(void *), 0);
+        unsigned promises = ir_is_ptr(t) ? pass_promises_of(&g->promises, g->shape, info) : 0;
+        ir_inst *given = ir_build_load(&g->entry, t, at, sizeof(void *), promises);
         return info->attrs & IR_PARAM_BYVAL ? take_struct(g, param, given) : given;
     }
     ir_inst *place = ir_build_load(&g->entry, pointer, at, sizeof(void *), 0);

@@ -17,22 +17,25 @@ bool rt_take_option(const char **s, const char *option) {
     return strncmp(*s, option, n) == 0 && take_to(s, *s + n);
 }
 
-/* "seed=N", N > 0 */
-static bool take_seed(const char **s, uint64_t *seed) {
+bool rt_take_number(const char **s, const char *option, uint64_t *out) {
+    size_t n = strlen(option);
+    const char *digits = *s + n;
     char *end;
-    if (strncmp(*s, "seed=", 5) != 0 || (*s)[5] < '1' || (*s)[5] > '9') return false;
-    *seed = strtoull(*s + 5, &end, 10);
-    return take_to(s, end);
+    if (strncmp(*s, option, n) != 0 || *digits < '1' || *digits > '9') return false;
+    uint64_t number = strtoull(digits, &end, 10);
+    if (!take_to(s, end)) return false;
+    *out = number;
+    return true;
 }
 
 /* "simd=N", N a power of two from 1 to 64 */
 static bool take_lanes(const char **s, unsigned *lanes) {
-    char *end;
-    if (strncmp(*s, "simd=", 5) != 0 || (*s)[5] < '1' || (*s)[5] > '9') return false;
-    unsigned long n = strtoul(*s + 5, &end, 10);
-    if (n > IR_MAX_LANES || (n & (n - 1))) return false;
+    const char *at = *s;
+    uint64_t n;
+    if (!rt_take_number(&at, "simd=", &n) || n > IR_MAX_LANES || (n & (n - 1))) return false;
     *lanes = (unsigned)n;
-    return take_to(s, end);
+    *s = at;
+    return true;
 }
 
 bool rt_take_code_option(const char **s, const cg_machine *machine, cg_options *code) {
@@ -41,7 +44,8 @@ bool rt_take_code_option(const char **s, const cg_machine *machine, cg_options *
         code->level = machine->levels[n].number;
         return true;
     }
-    if (take_seed(s, &code->regalloc.seed) || take_lanes(s, &code->lanes)) return true;
+    if (rt_take_number(s, "seed=", &code->regalloc.seed) || take_lanes(s, &code->lanes))
+        return true;
     if (!rt_take_option(s, "regalloc=stack")) return false;
     code->regalloc.how = CG_REGALLOC_STACK;
     return true;

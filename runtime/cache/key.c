@@ -23,6 +23,9 @@ static void add_shape(rt_hash *h, const pass_group_shape *s) {
     add_number(h, s->small_ids);
     add_number(h, s->dims);
     add_number(h, s->inner);
+    add_number(h, s->apart);
+    add_number(h, s->on_lines);
+    add_number(h, s->streams);
 }
 
 static void add_options(rt_hash *h, const rt_native_options *o) {

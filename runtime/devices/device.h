@@ -35,7 +35,8 @@ typedef enum {
 /* An argument of a launch. */
 typedef struct {
     rt_arg_kind kind;
-    uint64_t size; /* in bytes; of a value, or of local memory */
+    uint64_t size; /* in bytes: of a value, of local memory, or of what begins at an address if that
+                      is known; otherwise 0 */
     union {
         struct {
             rt_memory *memory;
@@ -49,8 +50,8 @@ typedef struct {
 static inline rt_arg rt_memory_arg(rt_memory *m, uint64_t offset) {
     return (rt_arg){.kind = RT_ARG_MEMORY, .memory = m, .offset = offset};
 }
-static inline rt_arg rt_address_arg(void *address) {
-    return (rt_arg){.kind = RT_ARG_ADDRESS, .address = address};
+static inline rt_arg rt_address_arg(void *address, uint64_t size) {
+    return (rt_arg){.kind = RT_ARG_ADDRESS, .size = size, .address = address};
 }
 static inline rt_arg rt_value_arg(const void *bytes, uint64_t size) {
     return (rt_arg){.kind = RT_ARG_VALUE, .bytes = bytes, .size = size};

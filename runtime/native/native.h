@@ -61,6 +61,8 @@ static inline void *rt_code_symbol(const rt_code *c, const cg_object *o, uint32_
 
 /* Does the list begin with this option?  Then *s moves to the next one. */
 bool rt_take_option(const char **s, const char *option);
+/* The same for an option "NAME=" with a number above 0 after it. */
+bool rt_take_number(const char **s, const char *option, uint64_t *out);
 /* A level of the machine, regalloc=stack, seed=N (choices of register allocation that do not matter
  * are made at random). */
 bool rt_take_code_option(const char **s, const cg_machine *machine, cg_options *code);

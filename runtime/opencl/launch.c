@@ -57,7 +57,8 @@ static bool copy_arg(ocl_launch *l, size_t n, const struct _cl_kernel *k) {
     case SPVF_ARG_BUFFER:
         if (from->mem && !ocl_revive_mem(from->mem)) return false;
         l->mems[n] = from->mem;
-        *to = rt_address_arg(from->mem ? from->mem->memory.bytes : from->pointer);
+        *to = from->mem ? rt_address_arg(from->mem->memory.bytes, from->mem->memory.size)
+                        : rt_address_arg(from->pointer, 0);
         break;
     case SPVF_ARG_LOCAL: *to = rt_local_arg(from->size); break;
     default: *to = rt_value_arg(l->block.values + from->at, from->size);

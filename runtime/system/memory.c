@@ -15,12 +15,10 @@
 
 static const size_t large_page = (size_t)2 << 20;
 
-static size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
-
 void *rt_new_memory(size_t bytes) {
     size_t align = bytes < large_page ? IR_LOCAL_ALIGN : large_page;
     if (bytes > SIZE_MAX / 2) return NULL;
-    void *at = aligned_alloc(align, round_up(bytes ? bytes : 1, align));
+    void *at = aligned_alloc(align, bytes ? (bytes + align - 1) / align * align : align);
     /* It is a wish: where it is not granted, nothing is lost. */
     if (at && bytes >= large_page) madvise(at, bytes / large_page * large_page, MADV_HUGEPAGE);
     return at;

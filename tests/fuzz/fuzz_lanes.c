@@ -235,8 +235,12 @@ static uint64_t align_local(uint64_t bytes) {
     return (bytes + IR_LOCAL_ALIGN - 1) / IR_LOCAL_ALIGN * IR_LOCAL_ALIGN;
 }
 
+/* Each buffer is in an area of its own. */
 static pass_group_shape shape_of(const job *j) {
-    return j->k.known ? pass_shape_of(&j->k.range) : (pass_group_shape){0};
+    pass_group_shape s = j->k.known ? pass_shape_of(&j->k.range) : (pass_group_shape){0};
+    s.apart = s.streams = s.on_lines = j->k.known;
+    for (unsigned k = 0; k < j->k.nbuffers; k++) s.on_lines &= (uintptr_t)j->at[k] % IR_LINE == 0;
+    return s;
 }
 
 /* The code of groups, by interpretation. */

@@ -147,6 +147,7 @@ static bool says(const char *list, const char *word) { return list && strstr(lis
 bool cpu_machine_open(const rt_cpu_options *options, cpu_machine *out) {
     *out = (cpu_machine){.options = *options, .pool = rt_pool_share()};
     if (!options->code.level) out->options.code.level = rt_cpu_level();
+    if (!options->caches) out->options.caches = rt_cache_size() ? rt_cache_size() : UINT64_MAX;
     out->tools.gdb = says(rt_environment("SPVF_JIT"), "gdb");
     out->tools.perf = says(rt_environment("SPVF_JIT"), "perf");
     out->cache = options->cache ? rt_cache_open(true) : rt_no_cache;
@@ -203,6 +204,7 @@ static const char *why_not_usable(void) {
 static bool take_flag(const char **list, rt_cpu_options *o) {
     if (rt_take_option(list, "eager")) return o->eager = true;
     if (rt_take_option(list, "calls")) return o->keep_calls = true;
+    if (rt_take_number(list, "caches=", &o->caches)) return true;
     return rt_take_option(list, "cache") && (o->cache = true);
 }
 
@@ -217,8 +219,9 @@ static void take_options(spvf_context *context, const char *list, rt_cpu_options
     list = rt_cpu_take_options(list ? list : rt_environment("SPVF_CPU"), o);
     if (list)
         rt_throw(context, IR_ERR_ARGUMENT,
-                 "unknown option '%s' of device cpu: v2, v3, v4, icelake, simd=N, regalloc=stack, seed=N, "
-                 "eager, cache, calls",
+                 "unknown option '%s' of device cpu: v2, v3, v4, icelake, simd=N, regalloc=stack, "
+                 "seed=N, "
+                 "eager, cache, calls, caches=N",
                  list);
 }
 

@@ -3,6 +3,7 @@
  *   cpu.c           the device: memory, opening and closing
  *   cpu_program.c   programs and their kernels
  *   cpu_launch.c    a launch: its range, its arguments, its run
+ *   cpu_promises.c  what arguments of a launch have to do with each other
  *   cpu_range.c     the local size of a launch that says none; groups that no kernel observes
  *   cpu_print.c     printf of kernels
  *   cpu_watch.c     which work-group wrote some bytes
@@ -53,6 +54,7 @@ typedef struct {
     bool eager;      /* as in rt_compiler */
     bool cache;      /* code is kept for other processes */
     bool keep_calls; /* as in pass_options */
+    uint64_t caches; /* launches that access more bytes store past the caches; 0: their size */
     rt_cpu_compiler *compile;
 } rt_cpu_options;
 
@@ -125,6 +127,8 @@ void cpu_prepare_launch(const cpu_launch *l);
  * (cpu_program.c) */
 void cpu_find_code(const cpu_launch *l, const pass_group_shape *shape, const rt_values *values,
                    rt_use *use);
+/* What is known of the arguments of a launch of so many items. (cpu_promises.c) */
+void cpu_find_promises(const cpu_launch *l, uint64_t items, pass_group_shape *out);
 /* Throws after a message that names the kernel. */
 IR_NORETURN void cpu_refuse(ir_ctx *cx, const ir_func *kernel, const char *fmt, ...)
     IR_PRINTF(3, 4);

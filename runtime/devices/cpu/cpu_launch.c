@@ -100,10 +100,14 @@ static void take_local_size(launch *l) {
                (unsigned long long)items);
 }
 
+static uint64_t volume(const uint64_t size[3]) { return size[0] * size[1] * size[2]; }
+
 static pass_group_shape shape_of(const launch *l) {
     ir_range r = rt_inner_range(l->what->launch->range);
     memcpy(r.local, l->info.local_size, sizeof r.local);
-    return pass_shape_of(&r);
+    pass_group_shape s = pass_shape_of(&r);
+    cpu_find_promises(l->what, volume(l->info.global_size), &s);
+    return s;
 }
 
 /* ------------------------------------------------------------------------------------ arguments */
@@ -176,8 +180,6 @@ static void take_arguments(launch *l) {
     l->args = ir_new_array(&l->arena, void *, l->what->launch->count + 2);
     for (size_t n = 0; n < l->what->launch->count; n++) l->args[n] = take_argument(l, n);
 }
-
-static uint64_t volume(const uint64_t size[3]) { return size[0] * size[1] * size[2]; }
 
 /* What phases leave to later ones, and which one it is. */
 static void take_phases(launch *l) {

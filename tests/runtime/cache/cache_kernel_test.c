@@ -175,7 +175,7 @@ Test(cache, code_is_in_the_key) {
 }
 
 Test(cache, launches_and_options_are_in_the_key) {
-    rt_native_options o[14];
+    rt_native_options o[17];
     for (unsigned n = 0; n < sizeof o / sizeof *o; n++) o[n] = options;
     o[0].shape.local[0] = 32;
     o[1].shape.local[2] = 2;
@@ -191,6 +191,9 @@ Test(cache, launches_and_options_are_in_the_key) {
     o[11].code.lanes = 8;
     o[12].keep_calls = true;
     o[13].code.lines = true;
+    o[14].shape.apart = true;
+    o[15].shape.on_lines = true;
+    o[16].shape.streams = true;
     rt_key key = key_of(kernels, &options);
     for (unsigned n = 0; n < sizeof o / sizeof *o; n++)
         cr_expect_not(is_same_key(key, key_of(kernels, &o[n])), "%u", n);

@@ -71,28 +71,39 @@ Test(variants, eager_code_is_made_at_once) {
     rt_kernel_free(&k);
 }
 
-Test(variants, all_of_a_shape_counts) {
-    static const pass_group_shape shapes[] = {
-        {.local = {8, 1, 1}},
-        {.local = {8, 1, 1}, .whole_groups = true},
-        {.local = {8, 1, 1}, .no_offset = true},
-        {.local = {8, 1, 1}, .small_ids = true},
-        {.local = {8, 1, 1}, .dims = 1},
-        {.local = {8, 1, 2}},
-    };
+static void expect_different(const pass_group_shape *shapes, int n) {
     rt_kernel k;
-    rt_launches *known[6];
+    rt_launches *known[RT_MAX_SHAPES];
     fake f = {0};
     rt_kernel_init(&k);
-    for (int i = 0; i < 12; i++) {
+    for (int i = 0; i < 2 * n; i++) {
         rt_use use;
-        rt_kernel_begin(&k, &shapes[i % 6], &none, &(rt_compiler){compile, &f}, &use);
-        if (i >= 6) cr_expect_eq(use.launches, known[i % 6]);
-        for (int n = 0; n < i && i < 6; n++) cr_expect_neq(use.launches, known[n]);
-        known[i % 6] = use.launches;
+        rt_kernel_begin(&k, &shapes[i % n], &none, &(rt_compiler){compile, &f}, &use);
+        if (i >= n) cr_expect_eq(use.launches, known[i % n]);
+        for (int m = 0; m < i && i < n; m++) cr_expect_neq(use.launches, known[m]);
+        known[i % n] = use.launches;
         rt_kernel_end(&k, &use, 0);
     }
     rt_kernel_free(&k);
+}
+
+Test(variants, all_of_a_shape_counts) {
+    static const pass_group_shape shapes[] =
+        {
+            {.local = {8, 1, 1}},
+            {.local = {8, 1, 1}, .whole_groups = true},
+            {.local = {8, 1, 1}, .no_offset = true},
+            {.local = {8, 1, 1}, .small_ids = true},
+            {.local = {8, 1, 1}, .dims = 1},
+            {.local = {8, 1, 1}, .apart = true},
+            {.local = {8, 1, 1}, .on_lines = true},
+            {.local = {8, 1, 1}, .streams = true},
+        },
+                                  sizes[] = {{.local = {8, 1, 1}},
+                                             {.local = {8, 2, 1}},
+                                             {.local = {8, 1, 2}}};
+    expect_different(shapes, sizeof shapes / sizeof *shapes);
+    expect_different(sizes, sizeof sizes / sizeof *sizes);
 }
 
 Test(variants, the_number_of_sizes_is_bounded) {

@@ -131,6 +131,20 @@ static const char kernels[] = "target 64\n"
                               "  store %s3, %px align 4\n"
                               "  ret\n"
                               "}\n"
+                              "kernel @twice(%p: ptr.global, %q: ptr.global, %r: ptr.global) {\n"
+                              "entry:\n"
+                              "  %x: i64 = global_id 0\n"
+                              "  %o: i64 = shl %x, 2\n"
+                              "  %a: ptr.global = ptradd %p, %o inbounds\n"
+                              "  %b: ptr.global = ptradd %q, %o inbounds\n"
+                              "  %c: ptr.global = ptradd %r, %o inbounds\n"
+                              "  %v: i32 = load %a align 4\n"
+                              "  %w: i32 = add %v, %v\n"
+                              "  store %w, %b align 4\n"
+                              "  %again: i32 = load %a align 4\n"
+                              "  store %again, %c align 4\n"
+                              "  ret\n"
+                              "}\n"
                               "kernel @turns(%k: i32) {\n"
                               "entry:\n"
                               "  jmp head\n"
@@ -203,6 +217,18 @@ Test(cpu_run, ids_that_are_not_small) {
                "launch \"k.ir\":narrow global 8 local 4 offset 2147483644 args x\n"
                "expect x[0..3] = 2147483644, 2147483645, 2147483646, 2147483647\n"
                "expect x[4..7] = -2147483648, -2147483647, -2147483646, -2147483645\n",
+               SPVF_OK, "");
+}
+
+/* Code for arguments that are apart loads once what items load twice. */
+Test(cpu_run, arguments_that_are_apart_and_others) {
+    expect_run("buffer x i32[5] = iota\nbuffer y i32[5]\nbuffer z i32[5]\n"
+               "launch \"k.ir\":twice global 5 args x, y, z\n"
+               "expect y[0..4] = 0, 2, 4, 6, 8\nexpect z[0..4] = 0, 1, 2, 3, 4\n"
+               "launch \"k.ir\":twice global 5 args x, x, z\n"
+               "expect x[0..4] = 0, 2, 4, 6, 8\nexpect z[0..4] = 0, 2, 4, 6, 8\n"
+               "launch \"k.ir\":twice global 5 args x, y, x\n"
+               "expect y[0..4] = 0, 4, 8, 12, 16\nexpect x[0..4] = 0, 2, 4, 6, 8\n",
                SPVF_OK, "");
 }
 

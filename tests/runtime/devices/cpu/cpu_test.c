@@ -2,6 +2,7 @@
  * its range and arguments, what it refuses, and when it compiles.
  */
 #include "runtime/devices/cpu/cpu.h"
+#include "runtime/system/memory.h"
 #include "tests/codegen/sample.h"
 #include "tests/runtime/bench.h"
 
@@ -37,6 +38,11 @@ static const char kernels[] =
     "entry:\n"
     "  %l: i32 = local_id 0\n"
     "  store %l, %p align 4\n"
+    "  ret\n"
+    "}\n"
+    "kernel @three(%p: ptr.global, %q: ptr.global, %r: ptr.const) {\n"
+    "entry:\n"
+    "  store i32 1, %p align 4\n"
     "  ret\n"
     "}\n"
     "kernel @six() subgroups 6 {\n"
@@ -390,6 +396,53 @@ Test(cpu, kernels_are_compiled_once) {
     end(&b);
 }
 
+static char bytes[4096] __attribute__((aligned(64)));
+
+static rt_arg part(size_t at, size_t size) { return rt_address_arg(bytes + at, size); }
+
+/* Three arguments, and what code for them knows. */
+static void expect_known(const rt_arg *args, unsigned items, const char *want) {
+    bench b;
+    begin(&b);
+    const spvf_range r = {.dims = 1, .global = {items}};
+    cr_assert_eq(launch(&b, "three", &r, args, 3), SPVF_OK, "%s", messages);
+    char got[40];
+    snprintf(got, sizeof got, "%s%s%s", facts.shape.apart ? "apart " : "",
+             facts.shape.on_lines ? "lines " : "", facts.shape.streams ? "streams" : "");
+    cr_expect_str_eq(got, want);
+    end(&b);
+}
+
+Test(cpu, code_knows_how_arguments_lie) {
+    const rt_arg none = rt_address_arg(NULL, 0), missing = rt_memory_arg(NULL, 0);
+    const rt_arg apart[] = {part(0, 64), part(64, 64), part(128, 64)};
+    const rt_arg end_within[] = {part(0, 65), part(64, 64), part(128, 64)};
+    const rt_arg within[] = {part(128, 64), part(0, 1024), part(2048, 64)};
+    const rt_arg same[] = {part(0, 64), part(64, 64), part(64, 64)};
+    const rt_arg between_lines[] = {part(0, 64), part(96, 32), part(128, 64)};
+    const rt_arg unknown_size[] = {part(0, 64), part(64, 0), part(128, 64)};
+    const rt_arg absent[] = {part(0, 64), none, missing};
+    expect_known(apart, 1, "apart lines ");
+    expect_known(end_within, 1, "lines ");
+    expect_known(within, 1, "lines ");
+    expect_known(same, 1, "lines ");
+    expect_known(between_lines, 1, "apart ");
+    expect_known(unknown_size, 1, "lines ");
+    expect_known(absent, 1, "apart lines ");
+}
+
+/* Sixteen bytes of an argument for each item, unless it has less. */
+Test(cpu, launches_that_access_more_than_caches_hold) {
+    static char *const nowhere = (char *)0x40000000000;
+    const uint64_t caches = rt_cache_size();
+    const rt_arg args[] = {rt_address_arg(nowhere, 2 * caches), part(0, 64), part(64, 64)};
+    if (!caches) cr_skip_test("the size of the caches is not known");
+    expect_known(args, (unsigned)(caches / 16 - 8), "apart lines ");
+    expect_known(args, (unsigned)(caches / 16 - 7), "apart lines streams");
+    const rt_arg large[] = {part(0, 64), rt_address_arg(nowhere, caches - 128), part(64, 64)};
+    expect_known(large, 1 << 30, "apart lines ");
+}
+
 Test(cpu, a_compiler_that_refuses) {
     bench b;
     begin(&b);
@@ -437,7 +490,7 @@ static void expect_unknown(const char *list, const char *option) {
     bench b = {.context = new_context(), .kernel = list};
     snprintf(want, sizeof want,
              "error: unknown option '%s' of device cpu: v2, v3, v4, icelake, simd=N, regalloc=stack, "
-             "seed=N, eager, cache, calls\n",
+             "seed=N, eager, cache, calls, caches=N\n",
              option);
     cr_expect_eq(rt_guard(b.context, open_by_name, &b), SPVF_ERROR_ARGUMENT, "%s", list);
     cr_expect_str_eq(messages, want);
