@@ -28,7 +28,7 @@ enum { MOST_ITEMS = 512, MOST_SIZE = 40 /* operations */ };
 typedef struct {
     ir_clone_map map;
     uint32_t values, blocks; /* entries of the map */
-    uint32_t mark;           /* of the blocks of copies */
+    uint32_t mark;           /* of the blocks of copies; one more: of the current one */
     const ir_target *target;
     ir_vec(sets_plan) plans;
     sets s;
@@ -135,12 +135,13 @@ static void copy_loop(splitter *q) {
     const ir_block_list *blocks = &q->s.plan->blocks;
     make_room(q);
     ir_clone_region(q->s.f, blocks->data, blocks->n, &q->map);
-    for (uint32_t k = 0; k < blocks->n; k++) q->map.block[blocks->data[k]->id]->mark = q->mark;
+    for (uint32_t k = 0; k < blocks->n; k++) q->map.block[blocks->data[k]->id]->mark = q->mark + 1;
 }
 
 static void forget_copy(splitter *q) {
     const ir_block_list *blocks = &q->s.plan->blocks;
     for (uint32_t k = 0; k < blocks->n; k++) {
+        q->map.block[blocks->data[k]->id]->mark = q->mark;
         q->map.block[blocks->data[k]->id] = NULL;
         foreach_inst (i, blocks->data[k])
             if (i->id < q->values) q->map.value[i->id] = NULL;
@@ -173,9 +174,21 @@ static ir_inst *build_sum(splitter *q, const sets_decision *d, ir_inst *at) {
     return more ? ir_build2(b, IR_OP_add, IR_I64, sum, ir_const(s->f, IR_I64, more)) : sum;
 }
 
+/* Another value takes the place of one from outside in the copy. */
+static void replace_outer(const splitter *q, const sets_decision *d) {
+    foreach_use (use, d->at)
+        if (use->user->block->mark == q->mark + 1)
+            ir_set_arg(use->user, (unsigned)(use - use->user->arg), d->with);
+}
+
 static void apply(splitter *q, const sets_decision *d) {
+    if (d->how == SETS_IS_ROUND) {
+        replace_outer(q, d);
+        return;
+    }
     ir_inst *i = q->map.value[d->at->id], *with = NULL;
     switch (d->how) {
+    case SETS_IS_ROUND: break;
     case SETS_IS_CONST: with = ir_const(q->s.f, IR_I1, d->n); break;
     case SETS_IS_OPERAND: with = ir_arg(i, d->n); break;
     case SETS_IS_SUM: with = build_sum(q, d, i); break;

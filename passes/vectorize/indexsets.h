@@ -2,6 +2,7 @@
  *
  *   indexsets.c          the pass: the two loops that a loop becomes
  *   indexsets_forms.c    values as sums, and what can be decided of them
+ *   indexsets_bits.c     operations on bits of an index
  *   indexsets_bounds.c   the items for which that holds
  */
 #ifndef SPVFUSE_PASSES_INDEXSETS_H
@@ -44,10 +45,11 @@ typedef struct {
 /* What an instruction is in the new loop. */
 typedef struct {
     ir_inst *at;
-    enum { SETS_IS_CONST, SETS_IS_OPERAND, SETS_IS_SUM } how;
-    unsigned n;        /* the constant, or the number of the operand */
-    uint32_t test;     /* SETS_IS_SUM: the extension is test->base + stride * counter + more */
-    int64_t more;      /* and what is in `inner`, extended */
+    enum { SETS_IS_CONST, SETS_IS_OPERAND, SETS_IS_SUM, SETS_IS_ROUND } how;
+    unsigned n;    /* the constant, the number of the operand, or whether low bits are 1 */
+    ir_inst *with; /* SETS_IS_ROUND: what takes the place of `at`, which is outside of the loop */
+    uint32_t test; /* SETS_IS_SUM: the extension is test->base + stride * counter + more */
+    int64_t more;  /* and what is in `inner`, extended */
     pass_affine inner; /* of the type of what is extended */
 } sets_decision;
 
@@ -81,6 +83,12 @@ static inline bool sets_is_extension(const ir_inst *v) {
 
 /* Finds what can be decided in the current loop. */
 void sets_find_decisions(sets *s);
+/* How much an integer grows from one item to the next; 0: it does not, or that is not known. */
+int64_t sets_stride_of(const sets *s, const ir_inst *v);
+/* Decides an operation on bits, and builds what takes the place of its operands.
+ * (indexsets_bits.c) */
+void sets_decide_bits(sets *s, ir_inst *i);
+void sets_build_bits(sets *s);
 
 /* Can the greatest number that v has in the loop be computed before it? */
 bool sets_has_bound(const sets *s, const ir_inst *v);

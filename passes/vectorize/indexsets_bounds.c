@@ -298,6 +298,7 @@ sets_interval sets_find_interval(sets *s) {
         if (d->how == SETS_IS_SUM && d->inner.n)
             check_inner(s, d, low, build(s, IR_OP_sub, high, low));
     }
+    sets_build_bits(s);
     if (s->fits) high = choose(s, s->fits, high, low);
     return (sets_interval){low == start ? NULL : low, high};
 }

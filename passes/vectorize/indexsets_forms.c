@@ -274,6 +274,11 @@ static bool find_form(sets *s, ir_inst *i, sets_form *out) {
     }
 }
 
+int64_t sets_stride_of(const sets *s, const ir_inst *v) {
+    sets_form f;
+    return find_operand(s, v, &f) && has_plain_stride(&f, v->type) ? f.stride : 0;
+}
+
 void sets_find_decisions(sets *s) {
     for (uint32_t k = 0; k < s->plan->blocks.n; k++)
         foreach_inst (i, s->plan->blocks.data[k]) {
@@ -284,5 +289,6 @@ void sets_find_decisions(sets *s) {
                 *s->form[i->id] = f;
             }
             if (pass_is_comparison(i)) decide_comparison(s, i);
+            sets_decide_bits(s, i);
         }
 }

@@ -2,7 +2,8 @@
  *
  * A value that does not depend on the counter is uniform; one that is the counter, times constants,
  * plus uniform values, is strided: lane k has the value of lane 0 plus k times a stride, modulo the
- * width.  Extensions of strided values are strided only where no lane wraps.  All others vary.
+ * width.  Extensions of strided values are strided only where no lane wraps, and operations on bits
+ * only where they keep the bits in which lanes differ.  All others vary.
  *
  * Phis of loops inside begin as strided as what enters the loop; values are visited again until
  * nothing changes.  A shape only ever gets worse, so each value changes twice at most.
@@ -84,6 +85,19 @@ static form extend(const simd *s, const ir_inst *i, form x) {
     return simd_cannot_wrap(s, v, x.stride, i->op == IR_OP_sext) ? x : varying;
 }
 
+/* An operation on bits of an index whose lanes differ in low bits only, and of what all lanes have:
+ * these bits are kept, or become the same. */
+static form mask(const simd *s, const ir_inst *i) {
+    for (unsigned n = 0; n < 2; n++) {
+        form x = form_of(s, ir_arg(i, n), i->block), y = form_of(s, ir_arg(i, 1 - n), i->block);
+        if (x.shape != SIMD_STRIDED || y.shape != SIMD_UNIFORM) continue;
+        simd_low_bits low = simd_find_low_bits(s, ir_arg(i, n), x.stride, ir_arg(i, 1 - n));
+        if (low == SIMD_LOW_UNKNOWN || (low == SIMD_LOW_ONES && i->op == IR_OP_xor)) return varying;
+        return low == (i->op == IR_OP_and ? SIMD_LOW_ONES : SIMD_LOW_ZEROS) ? x : strided(0);
+    }
+    return varying;
+}
+
 static form phi_form(const simd *s, const ir_inst *phi) {
     const ir_block *b = phi->block;
     const ir_loop *loop = s->uniformity->loops->of[b->id];
@@ -115,6 +129,9 @@ static form find_form(const simd *s, const ir_inst *i) {
     case IR_OP_sub: return add_forms(x, form_of(s, ir_arg(i, 1), i->block), -1);
     case IR_OP_mul:
     case IR_OP_shl: return multiply(s, i, x);
+    case IR_OP_and:
+    case IR_OP_or:
+    case IR_OP_xor: return mask(s, i);
     case IR_OP_trunc:
     case IR_OP_ptrcast: return x;
     case IR_OP_sext:

@@ -188,6 +188,10 @@ uint64_t simd_known_items(const simd *s);
 
 /* Does no lane of the strided value v wrap? (wrap.c) */
 bool simd_cannot_wrap(const simd *s, const ir_inst *v, int64_t stride, bool is_signed);
+/* What is known of the bits of y in which lanes of the strided value x differ, and no others:
+ * lane 0 of x has zeros there. */
+typedef enum { SIMD_LOW_UNKNOWN, SIMD_LOW_ZEROS, SIMD_LOW_ONES } simd_low_bits;
+simd_low_bits simd_find_low_bits(const simd *s, const ir_inst *x, int64_t stride, const ir_inst *y);
 /* The number of items that the loop has at most. */
 uint64_t simd_most_items(const simd *s);
 /* The number of lanes, or what it is at most. */

@@ -9,6 +9,9 @@
  *
  * Bounds also tell how many items the loop has at most.
  *
+ * The low bits in which lanes of an aligned value differ also decide what an operation on bits
+ * makes of it.
+ *
  * The counter is aligned because the vector loop advances by W.  The search ends at a fixed depth.
  */
 #include "passes/vectorize/simd.h"
@@ -84,6 +87,22 @@ static bool is_aligned(const simd *s, const ir_inst *v, int64_t stride) {
     unsigned n = zeros_below(s, v, 0);
     if (stride <= 0 || stride > INT32_MAX || n >= ir_bits(NULL, v->type)) return false;
     return (uint64_t)stride * (simd_most_lanes(s) - 1) < UINT64_C(1) << n;
+}
+
+/* How many low bits of v are one, up to 63. */
+static unsigned ones_below(const simd *s, const ir_inst *v) {
+    if (ir_is_const(v)) return ~v->imm.bits ? (unsigned)__builtin_ctzll(~v->imm.bits) : 63;
+    if (v->op != IR_OP_or) return 0;
+    unsigned a = ones_below(s, ir_arg(v, 1));
+    return a ? a : ones_below(s, ir_arg(v, 0));
+}
+
+simd_low_bits simd_find_low_bits(const simd *s, const ir_inst *x, int64_t stride,
+                                 const ir_inst *y) {
+    if (!is_aligned(s, x, stride)) return SIMD_LOW_UNKNOWN;
+    unsigned n = 64 - (unsigned)__builtin_clzll((uint64_t)stride * (simd_most_lanes(s) - 1) | 1);
+    if (zeros_below(s, y, 0) >= n) return SIMD_LOW_ZEROS;
+    return ones_below(s, y) >= n ? SIMD_LOW_ONES : SIMD_LOW_UNKNOWN;
 }
 
 /* --------------------------------------------------------------------------------------- bounds */

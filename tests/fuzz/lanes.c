@@ -75,7 +75,8 @@ static void make_values(lanes *g) {
     uint64_t items = k->range.global[0] * k->range.global[1] * k->range.global[2];
     unsigned draw = lanes_byte(g);
     k->n = (uint32_t)(draw < 64 ? items : draw < 128 ? items / 2 : items - draw % 5);
-    k->u = lanes_byte(g) * 0x01030507u;
+    draw = lanes_byte(g); /* sometimes a multiple of 64 */
+    k->u = (draw % 4 == 3 ? draw & 192 : draw) * 0x01030507u;
     k->w = lanes_byte(g) * UINT64_C(0x0100000000000083);
     k->x = (float)lanes_byte(g) / 8 - 4;
     k->local_bytes = k->range.local[0] * k->range.local[1] * k->range.local[2] * 4;

@@ -140,10 +140,33 @@ static ir_inst *any_own_element(lanes *g, const lanes_buffer *b) {
 
 /* -------------------------------------------------------------------------------- read anywhere */
 
+/* An index that is split at, or exchanged over, a distance that the launch gives. */
+static ir_inst *by_bits(lanes *g, ir_inst *p) {
+    unsigned how = lanes_byte(g);
+    ir_inst *by = lanes_op(g, IR_OP_and, g->u, lanes_number(g, IR_I32, 255));
+    if (how & 1)
+        by = ir_build1(&g->b, IR_OP_zext, IR_I64, by);
+    else
+        p = ir_build1(&g->b, IR_OP_trunc, IR_I32, p);
+    ir_inst *less = lanes_op(g, IR_OP_sub, by, lanes_number(g, by->type, 1));
+    switch (how / 2 % 4) {
+    case 0: p = lanes_op(g, IR_OP_and, p, less); break;
+    case 1: p = lanes_op(g, IR_OP_xor, p, by); break;
+    case 2: p = lanes_op(g, IR_OP_or, p, by); break;
+    default: {
+        ir_inst *low = lanes_op(g, IR_OP_and, p, less);
+        p = lanes_op(g, IR_OP_sub, lanes_op(g, IR_OP_add, p, p), low);
+    }
+    }
+    if (how & 8) p = lanes_op(g, IR_OP_add, p, by);
+    return how & 1 ? p : ir_build1(&g->b, IR_OP_zext, IR_I64, p);
+}
+
 /* A number that may be outside of the buffer. */
 static ir_inst *wild_index(lanes *g) {
     ir_inst *p = own_position(g), *v = lanes_some(g, IR_I32);
-    unsigned how = lanes_below(g, 8), by = lanes_below(g, 7);
+    unsigned how = lanes_below(g, 12), by = lanes_below(g, 7);
+    if (how >= 9) return by_bits(g, p);
     switch (how) {
     case 0: return lanes_op(g, IR_OP_add, p, lanes_number(g, IR_I64, by));
     case 1: return lanes_op(g, IR_OP_sub, p, lanes_number(g, IR_I64, by));
