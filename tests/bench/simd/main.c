@@ -1,6 +1,6 @@
 /* main.c — the speed of kernels that vectors make faster: ours, PoCL's, and that of loops in C.
  *
- *   simd [-o OPTIONS] [-t THREADS] [-r ROUNDS] [--short | --cold | --sizes | --list] BUILD [NAME …]
+ *   simd [-o OPTIONS] [-t THREADS] [-r ROUNDS] [MODE] BUILD [NAME …]
  *
  * BUILD is the folder of the build; the program runs in the root of the sources.  Only rows with
  * one of the names run, if there are names.
@@ -11,6 +11,8 @@
  *   --short      only checks results of ours, at small and odd sizes
  *   --cold       processor time of building and of the first launch, scalar and with the options
  *   --sizes      bytes of code, scalar and with the options; fails if it is 4 times as large
+ *   --local-sizes   other kernels, in work-groups of different sizes (local.c); fails if these cost
+ *                too much
  *   --list       names, classes and sizes
  *
  * A row of the table has the time of a work-item in nanoseconds of all processors together (CPU
@@ -78,22 +80,30 @@ static bool list_rows(void) {
 
 static bool usage(void) {
     fprintf(stderr, "usage: simd [-o OPTIONS] [-t THREADS] [-r ROUNDS] "
-                    "[--short | --cold | --sizes | --list] BUILD [NAME ...]\n");
+                    "[--short | --cold | --sizes | --local-sizes | --list] BUILD [NAME ...]\n");
+    return false;
+}
+
+/* Sets what an option names; false: it is none of these. */
+static bool take_mode(const char *option, bench_options *o) {
+    static const struct {
+        const char *option;
+        bool (*run)(const bench_options *o);
+    } modes[] = {{"--short", run_short},
+                 {"--cold", run_cold},
+                 {"--sizes", run_sizes},
+                 {"--local-sizes", run_local_sizes}};
+    for (unsigned k = 0; k < sizeof modes / sizeof *modes; k++)
+        if (strcmp(option, modes[k].option) == 0) return o->run = modes[k].run, true;
+    if (strcmp(option, "--list") == 0) return o->list = true;
     return false;
 }
 
 static bool read_options(char **argv, bench_options *o) {
     *o = (bench_options){.options = "", .rounds = 15};
     for (argv++; *argv && **argv == '-'; argv++) {
-        if (strcmp(*argv, "--short") == 0)
-            o->run = run_short;
-        else if (strcmp(*argv, "--cold") == 0)
-            o->run = run_cold;
-        else if (strcmp(*argv, "--sizes") == 0)
-            o->run = run_sizes;
-        else if (strcmp(*argv, "--list") == 0)
-            o->list = true;
-        else if (!argv[1])
+        if (take_mode(*argv, o)) continue;
+        if (!argv[1])
             return usage();
         else if (strcmp(*argv, "-o") == 0)
             o->options = *++argv;

@@ -186,6 +186,11 @@ bool run_cold(const bench_options *o);
 /* Sizes of the code likewise; false: a row failed, or is more than 4 times as large. */
 bool run_sizes(const bench_options *o);
 
+/* The time of an item in work-groups of different sizes; false: one costs too much, or is wrong. */
+bool run_local_sizes(const bench_options *o);
+/* Only whether the results of these are right. */
+bool check_local_sizes(const implementation *d, const bench_options *o);
+
 const theme *const *all_themes(unsigned *n);
 bool is_chosen(const bench_options *o, const benchmark *b);
 const char *class_name(kernel_class c);
