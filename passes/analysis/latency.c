@@ -32,10 +32,18 @@ static latency_class class_of_function(const ir_inst *i) {
     return i->op >= IR_OP_half_cos && i->op <= IR_OP_native_tan ? CLASS_RELAXED : CLASS_FUNCTION;
 }
 
+/* Local memory belongs to the thread that runs the group. */
+static latency_class class_of_atomic(const ir_inst *i) {
+    if (i->op == IR_OP_atomic_load) return CLASS_LOAD;
+    if (i->op == IR_OP_atomic_store) return CLASS_STORE;
+    return ir_space_of(ir_arg(i, 0)->type) == IR_LOCAL ? CLASS_UPDATE : CLASS_LOCKED;
+}
+
 static latency_class class_of(const ir_inst *i) {
     if (ir_has_flag(i, F_NOFOLD)) return class_of_function(i);
     if (ir_has_flag(i, F_TERMINATOR)) return CLASS_CONTROL;
     if (ir_info(i)->rule == R_QUERY) return CLASS_QUERY;
+    if (ir_is_atomic(i)) return class_of_atomic(i);
     switch (i->op) {
     case IR_OP_phi:
     case IR_OP_ptradd: return CLASS_NOTHING;

@@ -31,8 +31,7 @@ static ir_inst *number_of_float(const simd *s, ir_type t, double x) {
     return ir_const(s->f, t, ir_const_float(s->f, ir_elem(t), x)->imm.bits);
 }
 
-/* op(neutral, x) is x, bit for bit. */
-static ir_inst *neutral(const simd *s, ir_op op, ir_type t) {
+ir_inst *simd_neutral(const simd *s, ir_op op, ir_type t) {
     uint64_t ones = ir_zext(UINT64_MAX, ir_bits(NULL, t));
     switch (op) {
     case IR_OP_fadd: return number_of_float(s, t, -0.0);
@@ -48,36 +47,39 @@ static ir_inst *neutral(const simd *s, ir_op op, ir_type t) {
     }
 }
 
-static ir_inst *combine(simd *s, const simd_carried *c, ir_inst *x, ir_inst *y) {
-    uint32_t flags = c->next->flags & ~(uint32_t)(IR_NSW | IR_NUW);
-    if (!ir_is_float(x->type)) flags = 0;
-    return ir_build(&s->b, c->op, x->type, ir_with_flags(flags), IR_ARGS(x, y));
+/* The flags of an operation whose operands are regrouped. */
+static uint32_t flags_of(const simd_carried *c) {
+    return ir_is_float(c->next->type) ? c->next->flags & ~(uint32_t)(IR_NSW | IR_NUW) : 0;
 }
 
-/* All lanes by the operation: the upper half with the lower one, until one is left. */
-static ir_inst *reduce(simd *s, const simd_carried *c, ir_inst *x) {
+static ir_inst *combine(simd *s, ir_op op, uint32_t flags, ir_inst *x, ir_inst *y) {
+    return ir_build(&s->b, op, x->type, ir_with_flags(flags), IR_ARGS(x, y));
+}
+
+/* The upper half of the lanes with the lower one, until one is left. */
+ir_inst *simd_reduce(simd *s, ir_op op, uint32_t flags, ir_inst *x) {
     uint8_t low[IR_MAX_LANES], high[IR_MAX_LANES];
     if (ir_is_bool(x->type))
-        return ir_build1(&s->b, c->op == IR_OP_or ? IR_OP_any : IR_OP_all, IR_I1, x);
+        return ir_build1(&s->b, op == IR_OP_or ? IR_OP_any : IR_OP_all, IR_I1, x);
     for (unsigned n = s->lanes / 2; n > 1; n /= 2) {
         for (unsigned k = 0; k < n; k++) low[k] = (uint8_t)k, high[k] = (uint8_t)(n + k);
-        x = combine(s, c, ir_build_shuffle(&s->b, x, x, n, low),
+        x = combine(s, op, flags, ir_build_shuffle(&s->b, x, x, n, low),
                     ir_build_shuffle(&s->b, x, x, n, high));
     }
-    return combine(s, c, ir_build_extract(&s->b, x, 0), ir_build_extract(&s->b, x, 1));
+    return combine(s, op, flags, ir_build_extract(&s->b, x, 0), ir_build_extract(&s->b, x, 1));
 }
 
-/* What `before` has in its last `by` lanes, and then the first lanes of x. */
-static ir_inst *shift_lanes(simd *s, ir_inst *x, ir_inst *before, unsigned by) {
+ir_inst *simd_shift_lanes(simd *s, ir_inst *x, ir_inst *before, unsigned by) {
     uint8_t mask[IR_MAX_LANES];
     for (unsigned k = 0; k < s->lanes; k++)
         mask[k] = (uint8_t)(k < by ? 2 * s->lanes - by + k : k - by);
     return ir_build_shuffle(&s->b, x, before, s->lanes, mask);
 }
 
-static ir_inst *prefix(simd *s, const simd_carried *c, ir_inst *x) {
-    ir_inst *none = neutral(s, c->op, x->type);
-    for (unsigned by = 1; by < s->lanes; by *= 2) x = combine(s, c, shift_lanes(s, x, none, by), x);
+ir_inst *simd_prefix(simd *s, ir_op op, uint32_t flags, ir_inst *x) {
+    ir_inst *none = simd_neutral(s, op, x->type);
+    for (unsigned by = 1; by < s->lanes; by *= 2)
+        x = combine(s, op, flags, simd_shift_lanes(s, x, none, by), x);
     return x;
 }
 
@@ -120,7 +122,7 @@ static void begin_part(simd *s, simd_carried *c, unsigned k) {
         c->copy[k] = phi_of(s, init);
         return;
     }
-    init = c->kind == SIMD_REDUCTION ? neutral(s, c->op, t) : simd_splat(s, init);
+    init = c->kind == SIMD_REDUCTION ? simd_neutral(s, c->op, t) : simd_splat(s, init);
     c->copy[k] = phi_of(s, init);
     simd_set_part(s, c->phi, k, c->copy[k]);
 }
@@ -147,12 +149,14 @@ void simd_begin_carried(simd *s) {
 /* ---------------------------------------------------------------------------------- in the loop */
 
 static void scan_part(simd *s, simd_carried *c, unsigned k, const ir_block *at) {
-    ir_inst *sums = prefix(s, c, simd_part(s, c->by, ir_is_vector(c->by->type) ? k : 0, at));
-    ir_inst *before = simd_splat(s, c->copy[k]), *all = combine(s, c, before, sums);
+    const uint32_t flags = flags_of(c);
+    ir_inst *own = simd_part(s, c->by, ir_is_vector(c->by->type) ? k : 0, at);
+    ir_inst *sums = simd_prefix(s, c->op, flags, own);
+    ir_inst *before = simd_splat(s, c->copy[k]), *all = combine(s, c->op, flags, before, sums);
     ir_inst *total = ir_build_extract(&s->b, sums, s->lanes - 1);
     simd_set_part(s, c->next, k, all);
-    simd_set_part(s, c->phi, k, shift_lanes(s, all, before, 1));
-    ir_append_arg(c->copy[k], combine(s, c, c->copy[k], total));
+    simd_set_part(s, c->phi, k, simd_shift_lanes(s, all, before, 1));
+    ir_append_arg(c->copy[k], combine(s, c->op, flags, c->copy[k], total));
 }
 
 /* The lanes of p are those of the last iteration in which a lane has chosen a value. */
@@ -225,18 +229,10 @@ static ir_inst *last_lane(simd *s, ir_inst *v) {
 
 /* The highest lane of a mask that is set somewhere. */
 static ir_inst *highest_lane(simd *s, ir_inst *mask) {
-    unsigned n = s->lanes < 8 ? 8 : s->lanes; /* masks of so many lanes are integers */
-    uint8_t lane[IR_MAX_LANES];
-    for (unsigned k = 0; k < n; k++) lane[k] = (uint8_t)k;
-    ir_inst *none = ir_const(s->f, mask->type, 0);
-    if (n > s->lanes) {
-        for (unsigned k = 2 * s->lanes; k < n; k++) lane[k] = (uint8_t)s->lanes;
-        mask = ir_build_shuffle(&s->b, mask, none, n, lane);
-    }
-    ir_type t = ir_scalar(n == 8 ? IR_I8 : n == 16 ? IR_I16 : n == 32 ? IR_I32 : IR_I64);
-    ir_inst *bits = ir_build1(&s->b, IR_OP_bitcast, t, mask);
-    ir_inst *above = ir_build1(&s->b, IR_OP_clz, t, bits);
-    return ir_build2(&s->b, IR_OP_sub, t, ir_const(s->f, t, n - 1), above);
+    ir_inst *bits = simd_mask_bits(s, mask);
+    ir_inst *above = ir_build1(&s->b, IR_OP_clz, bits->type, bits);
+    ir_inst *last = ir_const(s->f, bits->type, ir_bits(NULL, bits->type) - 1);
+    return ir_build2(&s->b, IR_OP_sub, bits->type, last, above);
 }
 
 /* What the last lane has chosen, or what the phi began with if none has. */
@@ -253,7 +249,8 @@ static ir_inst *result_of(simd *s, const simd_carried *c, unsigned k) {
     if (c->kind == SIMD_SCAN) return lanes;
     if (c->chosen) return chosen_lane(s, c, k);
     if (c->kind == SIMD_LAST) return ir_build_extract(&s->b, lanes, s->lanes - 1);
-    return combine(s, c, part_of_init(s, c, k), reduce(s, c, lanes));
+    const uint32_t flags = flags_of(c);
+    return combine(s, c->op, flags, part_of_init(s, c, k), simd_reduce(s, c->op, flags, lanes));
 }
 
 /* What the next item gets. */

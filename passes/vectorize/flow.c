@@ -325,6 +325,22 @@ static void linearize(linearizer *l, uint32_t k) {
     if (first_of(&targets) != SIMD_NONE) lead_to_first(l, k, targets);
 }
 
+/* A node has the lanes of its dominator, or those of its edges; a branch of lanes divides them. */
+static void find_full(simd *s) {
+    for (uint32_t k = 0; k < s->n; k++) {
+        simd_node *n = &s->node[k];
+        n->full = !k || (n->mask_of == k && !n->deferred && !simd_diverges(s, n->loop));
+    }
+    for (uint32_t k = 0; k < s->n; k++) {
+        simd_node *n = &s->node[k];
+        if (n->mask_of != k) n->full = s->node[n->mask_of].full;
+        for (unsigned e = 0; e < n->nsucc; e++) {
+            simd_node *to = &s->node[n->succ[e]];
+            to->full &= n->full && (n->nsucc == 1 || !n->folded);
+        }
+    }
+}
+
 /* A value that is the same for all lanes is no join of lanes, nor of several ways back to the head
  * of a loop. */
 static bool check_phis(simd *s) {
@@ -357,5 +373,6 @@ bool simd_find_graph(simd *s) {
                     .waiting = ir_new_array(s->scratch, node_set, s->n),
                     .is_live = ir_new_array(s->scratch, bool, s->n)};
     for (uint32_t k = 0; k < s->n; k++) linearize(&l, k);
+    find_full(s);
     return check_phis(s);
 }

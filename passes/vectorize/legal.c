@@ -37,10 +37,14 @@ static bool is_kept(const simd *s, const ir_inst *p) {
     }
 }
 
+static bool is_private(const simd *s, const ir_inst *address) {
+    if (s->value[address->id].array) return true;
+    return ir_space_of(address->type) == IR_PRIVATE && !is_kept(s, address);
+}
+
 static bool check_access(simd *s, const ir_inst *i, const ir_inst *address) {
     if (i->imm.mem.flags & IR_MEM_VOLATILE) return simd_refuse(s, i, "an access is volatile");
-    bool is_private = ir_space_of(address->type) == IR_PRIVATE && !is_kept(s, address);
-    if (s->value[address->id].array || is_private) return check_private(s, i, address);
+    if (is_private(s, address)) return check_private(s, i, address);
     if (is_uniform(s, address)) {
         bool once = i->op == IR_OP_load || !simd_is_masked(s, i->block);
         return once || simd_refuse(s, i, "a store to one place, which not all items execute");
@@ -91,6 +95,8 @@ static bool check_varying(simd *s, const ir_inst *i) {
 static bool check_inst(simd *s, const ir_inst *i) {
     if (i->op == IR_OP_load) return check_access(s, i, ir_arg(i, 0));
     if (i->op == IR_OP_store) return check_access(s, i, ir_arg(i, 1));
+    if (simd_is_update(i) && is_private(s, ir_arg(i, 0))) return check_private(s, i, ir_arg(i, 0));
+    if (simd_is_update(i)) return simd_may_update(s, i);
     if (i->op == IR_OP_fill && s->value[ir_arg(i, 0)->id].array)
         return check_private(s, i, ir_arg(i, 0));
     if (ir_is_terminator(i)) return true;

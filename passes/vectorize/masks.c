@@ -45,6 +45,19 @@ static ir_inst * not(simd * s, ir_inst *mask) {
     return ir_build2(&s->b, IR_OP_xor, mask->type, mask, all_lanes(s));
 }
 
+ir_inst *simd_mask_bits(simd *s, ir_inst *mask) {
+    unsigned n = s->lanes < 8 ? 8 : s->lanes; /* masks of so many lanes are integers */
+    uint8_t lane[IR_MAX_LANES];
+    for (unsigned k = 0; k < n; k++) lane[k] = (uint8_t)k;
+    ir_inst *none = ir_const(s->f, mask->type, 0);
+    if (n > s->lanes) {
+        for (unsigned k = 2 * s->lanes; k < n; k++) lane[k] = (uint8_t)s->lanes;
+        mask = ir_build_shuffle(&s->b, mask, none, n, lane);
+    }
+    ir_type t = ir_scalar(n == 8 ? IR_I8 : n == 16 ? IR_I16 : n == 32 ? IR_I32 : IR_I64);
+    return ir_build1(&s->b, IR_OP_bitcast, t, mask);
+}
+
 /* Operand n of i need not be dominated by its definition. */
 static void add_hole(simd *s, ir_inst *i, unsigned n) {
     ir_block *at = ir_arg(i, n)->block;

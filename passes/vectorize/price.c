@@ -5,16 +5,26 @@
  * branches go either way alike, except those that leave loops: loops have ROUNDS iterations, and
  * ROUNDS_APART if they run until the last lane has left.  The vector loop is priced after it has
  * been built, so every form of access and every select counts as what it is.
+ *
+ * Where each round of an inner loop goes on in another line of memory and neighbours share lines,
+ * items one after the other fetch each line again: there may be more lines than the nearest cache
+ * holds, above all if they are a power of two apart.
  */
 #include "passes/vectorize/simd.h"
+
+#include <stdlib.h>
 
 enum {
     UNIT = 1 << 16, /* the frequency of an iteration */
     ROUNDS = 8,
     ROUNDS_APART = 12,
-    MOST = 1 << 30, /* a frequency */
-    LANE = 8,       /* quarters of a cycle, to take a lane out of a vector and put it back */
-    LARGE = 32      /* bytes; larger vectors take two cycles for one */
+    LAST_ROUNDS = 1, /* of what rounds.c has left */
+    MOST = 1 << 30,  /* a frequency */
+    LANE = 8,        /* quarters of a cycle, to take a lane out of a vector and put it back */
+    LARGE = 32,      /* bytes; larger vectors take two cycles for one */
+    LINE = 64,       /* bytes */
+    FAR = 8,         /* quarters of a cycle, to fetch a line again */
+    MAX_DEPTH = 8
 };
 
 /* ---------------------------------------------------------------------------------- frequencies */
@@ -64,6 +74,7 @@ static void count_exits(flow *f) {
 
 static uint64_t rounds_of(const flow *f, const simd_node *enter) {
     const ir_loop *loop = f->s->uniformity->loops->of[enter->block->id];
+    if (simd_is_last(f->s, loop)) return LAST_ROUNDS;
     return f->is_vector && simd_diverges(f->s, loop) ? ROUNDS_APART : ROUNDS;
 }
 
@@ -198,7 +209,60 @@ static uint64_t price_of(const simd *s, const ir_inst *i) {
     return (uint64_t)quarters * effort_of(s, i, &p) * (p.bytes > LARGE ? 2 : 1);
 }
 
+/* --------------------------------------------------------------------------------------- memory */
+
+/* Does v change from one round of the loop to the next by more than a line, or nobody knows how
+ * much? */
+static bool steps_far(const simd *s, const ir_inst *v, const ir_loop *loop, unsigned depth) {
+    const ir_loops *loops = s->uniformity->loops;
+    if (!v->block || !ir_in_loop(loops, v->block, loop) || depth > MAX_DEPTH) return false;
+    if (v->op == IR_OP_phi && v->block == loop->header)
+        for (unsigned k = 0; k < v->nargs; k++) {
+            const ir_inst *next = ir_arg(v, k);
+            if ((next->op != IR_OP_add && next->op != IR_OP_ptradd) || ir_arg(next, 0) != v)
+                continue;
+            const ir_inst *step = ir_arg(next, 1);
+            return !ir_is_const(step) || llabs(ir_signed_const(step)) >= LINE;
+        }
+    switch (v->op) {
+    case IR_OP_add:
+    case IR_OP_sub:
+    case IR_OP_ptradd:
+        return steps_far(s, ir_arg(v, 0), loop, depth + 1) ||
+               steps_far(s, ir_arg(v, 1), loop, depth + 1);
+    case IR_OP_zext:
+    case IR_OP_sext:
+    case IR_OP_shl:
+    case IR_OP_ptrcast: return steps_far(s, ir_arg(v, 0), loop, depth + 1);
+    default: return false;
+    }
+}
+
+/* What the items of an iteration lose by fetching lines once each, for one of them. */
+static uint64_t price_lines(const simd *s, const ir_block *b) {
+    const ir_loop *loop = s->uniformity->loops->of[b->id];
+    uint64_t sum = 0;
+    if (loop == s->scalar.loop) return 0;
+    foreach_inst (i, b) {
+        if (i->op != IR_OP_load && i->op != IR_OP_store) continue;
+        const ir_inst *p = simd_address(i);
+        if (simd_shape_of(s, p) != SIMD_STRIDED || !steps_far(s, p, loop, 0)) continue;
+        uint64_t lines = (uint64_t)llabs(s->value[p->id].stride) * s->lanes / LINE + 1;
+        if (lines < s->lanes) sum += FAR * (s->lanes - lines) / s->lanes;
+    }
+    return sum;
+}
+
 /* ---------------------------------------------------------------------------------------- loops */
+
+/* A block within a node that leads to itself does a lane in each round, and about half of them are
+ * active. */
+static uint64_t repeats_of(const simd *s, const ir_block *b) {
+    bool repeats = false;
+    if (b == s->node[b->mark].head) return 1;
+    for (unsigned n = 0; n < b->nsucc; n++) repeats |= b->succ[n] == b;
+    return repeats ? s->lanes / 2 : 1;
+}
 
 static uint64_t price_block(const simd *s, const ir_block *b, uint64_t frequency) {
     uint64_t sum = 0;
@@ -219,9 +283,11 @@ bool simd_pays(simd *s) {
     const uint64_t *scalar = find_frequencies(s, false), *vector = find_frequencies(s, true);
     uint64_t before = 0, after = 0;
     for (uint32_t k = 0; k < s->n; k++)
-        if (s->node[k].kind == SIMD_BLOCK) before += price_block(s, s->node[k].block, scalar[k]);
+        if (s->node[k].kind == SIMD_BLOCK)
+            before += price_block(s, s->node[k].block, scalar[k]) +
+                      price_lines(s, s->node[k].block) * scalar[k];
     foreach_block (b, s->f)
-        if (b->mark != SIMD_NONE) after += price_block(s, b, vector[b->mark]);
+        if (b->mark != SIMD_NONE) after += price_block(s, b, vector[b->mark]) * repeats_of(s, b);
     s->scalar_price = before;
     s->vector_price = price_item(s, before, after);
     return s->vector_price / 8 < before / 10;

@@ -13,24 +13,27 @@ typedef enum {
     CONTIGUOUS,
     MASKED,
     APART, /* gather, scatter */
+    ATOMIC,
     FORMS
 } form;
 
 static form form_of(const ir_inst *i) {
     if (i->op == IR_OP_gather || i->op == IR_OP_scatter) return APART;
+    if (ir_is_atomic(i)) return ATOMIC;
     if (i->op == IR_OP_masked_load || i->op == IR_OP_masked_store) return MASKED;
     ir_type t = i->op == IR_OP_store ? ir_arg(i, 0)->type : i->type;
     return ir_is_vector(t) ? CONTIGUOUS : UNIFORM;
 }
 
 static bool is_access(const ir_inst *i) {
-    return i->op == IR_OP_load || i->op == IR_OP_store || ir_is_masked(i);
+    return i->op == IR_OP_load || i->op == IR_OP_store || ir_is_masked(i) || ir_is_atomic(i);
 }
 
 /* "3 contiguous, 1 lane by lane" */
 static void put_accesses(const simd *s, ir_text *out) {
     static const char *const names[FORMS] = {"of one address", "contiguous", "under a mask",
-                                             "of addresses that lanes have for themselves"};
+                                             "of addresses that lanes have for themselves",
+                                             "atomic"};
     unsigned count[FORMS] = {0}, any = 0;
     foreach_block (b, s->f)
         if (b->mark != SIMD_NONE)

@@ -10,6 +10,10 @@
  *   do body while (k0 < n - last);        k0: the k of item 0, without wrapping below 0
  *   if (k < n) do body while (k < n);
  *
+ * If k is extended to 64 bits, and n does not change, the first loop is entered only if its test
+ * holds for the first round, too.  Then no k in it wraps, and the extended k is the extended k0
+ * plus the number of the item: items access what is side by side.
+ *
  * The first loop has no masks of its own.  The test is found by following sums and products modulo
  * 2^n from the test back to the counter of items and to the phis of the loop.
  *
@@ -28,7 +32,9 @@ typedef struct {
     ir_inst *x, *limit;
     bool is_signed;
     ir_block *exit; /* of its own; phis of all values that are used after the loop */
-    ir_map first;   /* by id: the value for item 0 */
+    ir_inst *phi;   /* that x is the next value of, if it is tested before each round; or NULL */
+    ir_value_list init; /* what the phis begin with */
+    ir_map first;       /* by id: the value for item 0 */
 } rounds;
 
 /* ---------------------------------------------------------------------------------- recognition */
@@ -150,17 +156,81 @@ static ir_inst *first_limit(rounds *r) {
                            ir_const(s->f, t, most + 1));
 }
 
-/* Does the last item go on, and so all? */
+static bool is_limit_inside(const rounds *r) {
+    return r->limit->block && is_in(r, r->limit->block);
+}
+
+/* Does the last item go on, and so all?  x: for item 0. */
+static ir_inst *compare(const rounds *r, ir_inst *x, ir_inst *limit) {
+    return ir_build2(&r->s->b, r->is_signed ? IR_OP_slt : IR_OP_ult, IR_I1, x, limit);
+}
+
+/* Gives the loop its test; returns the limit. */
 static ir_inst *build_test(rounds *r) {
     simd *s = r->s;
     ir_block *t = r->latch;
     ir_before(&s->b, t->last);
     ir_inst *x = first_of(r, r->x);
-    bool inside = r->limit->block && is_in(r, r->limit->block);
-    ir_before(&s->b, inside ? t->last : r->before->last);
+    ir_before(&s->b, is_limit_inside(r) ? t->last : r->before->last);
     ir_inst *limit = first_limit(r);
     ir_before(&s->b, t->last);
-    return ir_build2(&s->b, r->is_signed ? IR_OP_slt : IR_OP_ult, IR_I1, x, limit);
+    ir_set_arg(t->last, 0, compare(r, x, limit));
+    return limit;
+}
+
+/* ---------------------------------------------------------------------- lanes that do not wrap */
+
+/* An extension of the phi in which lanes might wrap, as far as is known. */
+static bool is_wrapping(const rounds *r, const ir_inst *i) {
+    bool extends = i->op == (r->is_signed ? IR_OP_sext : IR_OP_zext);
+    return extends && is_in(r, i->block) && simd_shape_of(r->s, i) == SIMD_VARYING;
+}
+
+static void find_phi(rounds *r) {
+    ir_inst *phi = r->x->op == IR_OP_add ? ir_arg(r->x, 0) : NULL;
+    unsigned back = ir_pred_index(r->header, r->latch);
+    if (is_limit_inside(r) || !phi || phi->op != IR_OP_phi || phi->block != r->header) return;
+    if (ir_arg(phi, back) != r->x) return;
+    foreach_use (u, phi)
+        if (is_wrapping(r, u->user)) r->phi = phi;
+}
+
+/* An extension of the phi: that for item 0, plus the number of the item. */
+static void extend_first(rounds *r, ir_inst *i) {
+    simd *s = r->s;
+    ir_inst *number = s->scalar.counter;
+    ir_before(&s->b, i);
+    if (number->type != i->type) {
+        bool wider = ir_bits(NULL, i->type) > ir_bits(NULL, number->type);
+        number = ir_build1(&s->b, wider ? IR_OP_zext : IR_OP_trunc, i->type, number);
+    }
+    ir_inst *first = ir_build1(&s->b, (ir_op)i->op, i->type, ir_map_get(&r->first, r->phi->id));
+    ir_replace_uses(i, ir_build2(&s->b, IR_OP_add, i->type, first, number));
+}
+
+static void extend_phi(rounds *r) {
+    ir_value_list found = {0};
+    foreach_use (u, r->phi)
+        if (is_wrapping(r, u->user)) *ir_push(r->s->scratch, &found) = u->user;
+    for (uint32_t k = 0; k < found.n; k++) extend_first(r, found.data[k]);
+}
+
+/* Enters the loop only if the test holds for what it begins with, and otherwise its copy. */
+static void build_entry(rounds *r, ir_block *join, ir_inst *limit) {
+    simd *s = r->s;
+    ir_block *ask = r->before, *inside = ir_split_edge(ask, 0), *enter = ir_split_edge(join, 0);
+    ir_block *copy = enter->succ[0];
+    unsigned in = ir_pred_index(r->header, inside), edge = ir_pred_index(copy, enter);
+    ir_inst *x = ir_arg(ir_map_get(&r->first, r->phi->id), in);
+    ir_make_unreachable(ask);
+    ir_remove(ask->last);
+    ir_at_end(&s->b, ask);
+    ir_build_br(&s->b, compare(r, x, limit), inside, enter);
+    uint32_t k = 0;
+    foreach_phi (phi, copy) {
+        ir_inst *both = ir_append_arg(ir_build_phi(enter, phi->type), ir_arg(phi, edge));
+        ir_set_arg(phi, edge, ir_append_arg(both, r->init.data[k++]));
+    }
 }
 
 /* ------------------------------------------------------------------------------------- the copy */
@@ -218,7 +288,7 @@ static ir_inst *copy_test(rounds *r) {
 }
 
 /* latch -> join -> the copy, or the exit */
-static void link_copy(rounds *r, ir_block *copy) {
+static ir_block *link_copy(rounds *r, ir_block *copy) {
     simd *s = r->s;
     ir_block *join = ir_block_new(s->f, NULL);
     ir_value_list left = {0}, next = {0};
@@ -232,13 +302,22 @@ static void link_copy(rounds *r, ir_block *copy) {
     foreach_phi (phi, r->exit) ir_append_arg(phi, left.data[k++]);
     k = 0;
     foreach_phi (phi, copy) ir_append_arg(phi, next.data[k++]);
+    return join;
 }
 
 static void split(rounds *r) {
     simd *s = r->s;
+    find_phi(r);
+    if (r->phi) r->before = ir_split_edge(r->before, r->before->succ[0] == r->header ? 0 : 1);
+    foreach_phi (phi, r->header)
+        *ir_push(s->scratch, &r->init) = ir_arg(phi, ir_pred_index(r->header, r->before));
     close_loop(r);
-    link_copy(r, copy_loop(r));
-    ir_set_arg(r->latch->last, 0, build_test(r));
+    ir_block *join = link_copy(r, copy_loop(r));
+    ir_inst *limit = build_test(r);
+    if (r->phi) {
+        build_entry(r, join, limit);
+        extend_phi(r);
+    }
     ir_count(s->f->module->cx, vectorize_rounds, 1);
 }
 

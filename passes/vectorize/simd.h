@@ -21,6 +21,7 @@
  *   carried.c      what goes from one item to the next
  *   combine.c      its form in the vector loop and after it
  *   arrays.c       memory that each item has for itself
+ *   updates.c      atomic updates
  *   parts.c        loops that leave items to others
  *   repair.c       uses that lost the dominance of their definition
  *   price.c        whether the vector loop is the faster one
@@ -73,6 +74,7 @@ typedef struct {
     bool deferred;           /* some edges do not lead here directly */
     bool costly;             /* not to be executed for nothing */
     uint16_t mask_of;        /* a node with the same mask, or itself */
+    bool full;               /* all lanes are active wherever it is executed */
     /* The copy. */
     ir_block *head, *tail; /* first and last block */
     ir_inst *mask;         /* of active lanes; NULL: all are */
@@ -107,6 +109,7 @@ typedef struct {
     bool is_rest;                    /* the iteration for the remaining items is being built */
     ir_inst *last;                   /* rest: the number of the last active lane, i32 */
     uint64_t scalar_price, vector_price; /* of an item, if they have been compared */
+    ir_inst *aside[4];                   /* memory of the function for lanes (updates.c) */
     const char *refusal;
     const ir_inst *refused; /* the instruction that it is about, or NULL */
 } simd;
@@ -120,7 +123,7 @@ static inline bool simd_is_inside(const simd *s, const ir_inst *v) {
 }
 /* Are there lanes that do not get there? */
 static inline bool simd_is_masked(const simd *s, const ir_block *b) {
-    return s->is_rest || s->node[s->node[s->node_of[b->id]].mask_of].mask_of != 0;
+    return s->is_rest || !s->node[s->node_of[b->id]].full;
 }
 /* The address of a load or store, and the type of what it accesses. */
 static inline ir_inst *simd_address(const ir_inst *i) { return ir_arg(i, i->op == IR_OP_store); }
@@ -233,6 +236,16 @@ void simd_load_array(simd *s, ir_inst *i, const simd_node *n);
 void simd_store_array(simd *s, ir_inst *i, const simd_node *n);
 void simd_fill_array(simd *s, ir_inst *i, const simd_node *n);
 
+/* --------------------------------------------------------------------------- atomic (updates.c) */
+
+/* Is i an atomic operation that writes what depends on what it reads? */
+bool simd_is_update(const ir_inst *i);
+/* Can it be done for lanes?  False: refused. */
+bool simd_may_update(simd *s, const ir_inst *i);
+void simd_update(simd *s, const ir_inst *i);
+/* Does i exist for each lane only, as a step to what is updated lane by lane? */
+bool simd_is_apart(const simd *s, const ir_inst *i);
+
 /* --------------------------------------------------------------------------- members (groups.c) */
 
 enum { SIMD_MAX_MEMBERS = 16, SIMD_MAX_ACCESSES = 32 };
@@ -275,6 +288,10 @@ ir_inst *simd_concatenate(ir_builder *b, unsigned n, ir_inst *const *x);
 /* Splits loops of items that end at almost the same time.  True: the scalar code has changed.
  * (rounds.c) */
 bool simd_split_rounds(simd *s);
+/* Does the loop do the few rounds that are left? */
+static inline bool simd_is_last(const simd *s, const ir_loop *loop) {
+    return loop->header->id >= s->nsplit;
+}
 
 /* ----------------------------------------------------------------------------- copies (widen.c) */
 
@@ -301,6 +318,8 @@ ir_inst *simd_step(simd *s, ir_inst *p, int64_t bytes);
 
 static inline ir_type simd_mask_type(const simd *s) { return ir_vector(IR_I1, s->lanes); }
 ir_inst *simd_and(simd *s, ir_inst *mask, ir_inst *test); /* mask NULL: all */
+/* The bits of a mask as an integer, which has at least 8 of them. */
+ir_inst *simd_mask_bits(simd *s, ir_inst *mask);
 /* Builds the mask of node k, at its head, and its phis. */
 void simd_enter_node(simd *s, uint32_t k);
 /* Builds the branch that ends node k. */
@@ -337,6 +356,13 @@ bool simd_find_carried(simd *s);
 void simd_begin_carried(simd *s);
 bool simd_widen_carried(simd *s, const ir_inst *i);
 void simd_close_carried(simd *s);
+/* Operations on lanes of one value, with flags of floats.  op(neutral, x) is x, bit for bit. */
+ir_inst *simd_neutral(const simd *s, ir_op op, ir_type t);
+ir_inst *simd_reduce(simd *s, ir_op op, uint32_t flags, ir_inst *x);
+/* Lane k gets the result of lanes 0 to k. */
+ir_inst *simd_prefix(simd *s, ir_op op, uint32_t flags, ir_inst *x);
+/* What `before` has in its last `by` lanes, and then the first lanes of x. */
+ir_inst *simd_shift_lanes(simd *s, ir_inst *x, ir_inst *before, unsigned by);
 /* In the block after the vector loop; and once that is complete. */
 void simd_find_results(simd *s);
 void simd_leave_loops(simd *s, ir_block *rest);

@@ -294,7 +294,7 @@ static bool is_candidate(const ir_block *b) {
  *        the loop; masks that nothing asks for.
  * Gives up: on loops beyond MOST_LOOPS of a function, since each needs the graph of the whole; on
  *        loops with values that go from one item to the next; on private memory whose
- *        accesses are not all known, or differ in size; on atomics and calls; on switches with many
+ *        accesses are not all known, or differ in size; on calls; on switches with many
  *        cases. */
 bool pass_vectorize(ir_func *f, pass_ctx *cx) {
     bool changed = false;

@@ -189,11 +189,14 @@ static void widen_address(simd *s, ir_inst *i) {
 
 void simd_widen(simd *s, ir_inst *i, const simd_node *n) {
     simd_shape shape = simd_shape_of(s, i);
+    if (simd_is_apart(s, i)) return;
     s->b.loc = i->loc;
     if (i->op == IR_OP_store) {
         simd_store(s, i, n);
     } else if (i->op == IR_OP_fill) {
         simd_fill_array(s, i, n);
+    } else if (simd_is_update(i)) {
+        simd_update(s, i);
     } else if (s->value[i->id].array) {
         simd_move_in_array(s, i);
     } else if (simd_widen_carried(s, i)) {

@@ -27,7 +27,9 @@ enum {
 
 static bool is_vector_value(const simd *s, const ir_inst *i) {
     ir_type t = i->op == IR_OP_store ? ir_arg(i, 0)->type : i->type;
-    return t != IR_VOID && !ir_is_ptr(t) && !ir_is_bool(t) && simd_shape_of(s, i) == SIMD_VARYING;
+    if (t == IR_VOID || ir_is_ptr(t) || ir_is_bool(t)) return false;
+    if (simd_is_update(i) && !i->uses) return false;
+    return simd_shape_of(s, i) == SIMD_VARYING && !simd_is_apart(s, i);
 }
 
 /* What bodies consist of. */
@@ -42,6 +44,7 @@ static contents find_contents(const simd *s) {
     for (uint32_t k = 0; k < s->n; k++) {
         if (s->node[k].kind != SIMD_BLOCK) continue;
         unsigned depth = s->node[k].loop->depth - s->scalar.loop->depth;
+        if (simd_is_last(s, s->node[k].loop)) depth--;
         foreach_inst (i, s->node[k].block) {
             c.size += (ir_has_flag(i, F_NOFOLD) ? FUNCTION : 1) + simd_shuffles_of(s, i) +
                       simd_selections_of(s, i);

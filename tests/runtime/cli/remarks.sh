@@ -77,7 +77,14 @@ kernel counting <<'IR'
   %old: i32 = atomic_add %q, 1 device relaxed
   ret
 IR
-remark v4,simd=8 counting "one work-item at a time: an operation has no form for several items (atomic_add)"
+remark v4,simd=8 counting "8 work-items at a time*; accesses: 1 contiguous, 8 atomic"
+
+kernel fencing <<'IR'
+  store i32 1, %p align 4
+  fence device acq_rel global
+  ret
+IR
+remark v4,simd=8 fencing "one work-item at a time: an operation has no form for several items (fence)"
 
 kernel volatile <<'IR'
   store i32 1, %p align 4 volatile
@@ -91,6 +98,6 @@ check "no -v" sh -c '! "$0" compile -t x86_64:v4 along.ir -o k.o 2>&1 | grep not
 
 # Where the module knows its source, a remark has the place.
 check "the place" sh -c '"$0" compile -v -t x86_64:v4,simd=16 "$1" -o k.o 2>&1 |
-    grep -q "debug_info.cl:31: note: @measure.block: a loop runs one work-item at a time: "' \
+    grep -q "debug_info.cl:25: note: @measure.block: a loop runs 16 work-items at a time"' \
     "$spvfuse" "$module"
 finish
