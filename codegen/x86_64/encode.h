@@ -113,9 +113,10 @@ enum { /* flags of a form */
        X86_ZEROED = 2,
        X86_MASK_NEEDED = 4, /* a gather or scatter, which clears its mask */
        X86_LOCKED = 8,
-       X86_DIGIT = 16, /* ModRM.reg is a part of the opcode */
-       X86_MODRM = 32, /* all of ModRM is */
-       X86_SIZE16 = 64 /* a prefix 66 besides `prefix` */
+       X86_DIGIT = 16,    /* ModRM.reg is a part of the opcode */
+       X86_MODRM = 32,    /* all of ModRM is */
+       X86_SIZE16 = 64,   /* a prefix 66 besides `prefix` */
+       X86_ONE_LANE = 128 /* the other lanes of a vector pass, whatever a mask says */
 };
 
 /* What is touched besides operands: bits of form.reads and form.writes. */

@@ -227,6 +227,7 @@ static void read_vector_prefix(row *r, const char *word) {
         size_t i = 0, n = sizeof fields / sizeof *fields;
         while (i < n && !is(fields[i].word, field)) i++;
         if (i == n) fail(r, "unknown field of the prefix");
+        if (is(field, "LIG") || is(field, "LLIG")) r->form.flags |= X86_ONE_LANE;
         if (fields[i].l >= 0) r->form.l = (uint8_t)fields[i].l;
         if (fields[i].w >= 0) r->form.w = (uint8_t)fields[i].w;
     }

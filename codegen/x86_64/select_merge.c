@@ -33,8 +33,10 @@ static x86_row masked_row(const merging *m, const ir_inst *x, ir_type t) {
     unsigned row = f->encoding == X86_EVEX ? (unsigned)x86_row_of(x) : f->upper;
     if (x86_row_of(x) == x86_vector_load(m->cpu, x86_bytes_of(t)) && x86_bytes_of(t) >= 16)
         return x86_masked_load(t);
-    bool takes = row != X86_ROWS && x86_forms[row].lane == x86_lane_bytes(t);
-    return takes && x86_forms[row].flags & X86_MASKED ? (x86_row)row : X86_ROWS;
+    if (row == X86_ROWS || x86_forms[row].lane != x86_lane_bytes(t)) return X86_ROWS;
+    unsigned flags = x86_forms[row].flags;
+    bool all = ir_lanes(t) == 1 || !(flags & X86_ONE_LANE);
+    return all && flags & X86_MASKED ? (x86_row)row : X86_ROWS;
 }
 
 /* Would x, which is before i, give the same at i? */

@@ -277,8 +277,23 @@ static void collect(lanes *g) {
     }
 }
 
+/* Numbers in local memory that the items of a group change atomically. */
+static void count_locally(lanes *g) {
+    static const ir_op ops[] = {IR_OP_atomic_add, IR_OP_atomic_umax, IR_OP_atomic_xor};
+    ir_inst *item = ir_build_query(&g->b, IR_OP_local_linear_id, IR_I32, 0);
+    ir_inst *at = lanes_op(g, IR_OP_urem, lanes_some(g, IR_I32), items_of_group(g));
+    ir_imm imm = {.sync = {.scope = IR_SCOPE_WORKGROUP}};
+    ir_build_store(&g->b, lanes_number(g, IR_I32, 0), tile_at(g, item), 4, 0);
+    barrier(g);
+    ir_build_raw(&g->b, ops[lanes_below(g, 3)], IR_I32, ir_with_imm(imm),
+                 IR_ARGS(tile_at(g, at), lanes_some(g, IR_I32)));
+    barrier(g);
+    lanes_put(g, ir_build_load(&g->b, IR_I32, tile_at(g, item), 4, 0));
+    barrier(g);
+}
+
 void lanes_meet(lanes *g) {
-    unsigned what = lanes_below(g, 6);
+    unsigned what = lanes_below(g, 7);
     if (!g->alike) return;
     g->k->spread = true;
     if (what == 0)
@@ -287,6 +302,8 @@ void lanes_meet(lanes *g) {
         collect(g);
     else if (what < 4)
         combine(g);
+    else if (what == 4)
+        count_locally(g);
     else
         exchange(g);
 }

@@ -23,6 +23,7 @@ typedef struct {
     ir_inst *variable[LANES_VARIABLES];
     unsigned nvariables;
     ir_inst *array, *pointer, *fuel; /* variables, too */
+    ir_type cell;                    /* an element of the array */
     ir_inst *param[LANES_BUFFERS], *tile, *n, *u, *w, *x;
     ir_inst *position; /* of the item, as an i64 */
     ir_block *end_block, *bare;

@@ -319,18 +319,34 @@ void lanes_access(lanes *g) {
 /* ---------------------------------------------------------------------------- other accesses */
 
 void lanes_private(lanes *g) {
+    unsigned align = (unsigned)ir_alignof(g->f->module, g->cell);
     ir_inst *k = lanes_some(g, IR_I32);
     k = lanes_op(g, IR_OP_and, k, lanes_number(g, IR_I32, LANES_ARRAY - 1));
-    ir_inst *p = step(g, g->array, ir_build1(&g->b, IR_OP_zext, IR_I64, k), 4);
+    ir_inst *p = step(g, g->array, ir_build1(&g->b, IR_OP_zext, IR_I64, k), size_of(g, g->cell));
     if (lanes_byte(g) & 1)
-        ir_build_store(&g->b, lanes_some(g, IR_I32), p, 4, 0);
+        store(g, value_for(g, g->cell), p, align);
     else
-        lanes_put(g, ir_build_load(&g->b, IR_I32, p, 4, 0));
+        keep_loaded(g, ir_build_load(&g->b, g->cell, p, align, 0));
 }
 
 static ir_inst *atomic(lanes *g, ir_op op, ir_inst *p, ir_inst *v) {
     ir_imm imm = {.sync = {.scope = IR_SCOPE_DEVICE}};
-    return ir_build_raw(&g->b, op, IR_I32, ir_with_imm(imm), IR_ARGS(p, v));
+    return ir_build_raw(&g->b, op, v->type, ir_with_imm(imm), IR_ARGS(p, v));
+}
+
+/* Of 32 or 64 bits of the item's part of the first buffer. */
+static void atomic_own(lanes *g, ir_op op) {
+    unsigned draw = lanes_byte(g);
+    ir_type t = draw & 1 ? IR_I64 : IR_I32;
+    ir_inst *p = t == IR_I32 ? any_piece(g) : own_place(g, 0, any_own_element(g, &g->k->buffer[0]));
+    ir_inst *v = lanes_some(g, t);
+    ir_imm imm = {.sync = {.scope = IR_SCOPE_DEVICE}};
+    if (draw / 2 % 4 == 3)
+        v = ir_build_raw(&g->b, IR_OP_atomic_cmpxchg, t, ir_with_imm(imm),
+                         IR_ARGS(p, v, lanes_some(g, t)));
+    else
+        v = atomic(g, op, p, v);
+    lanes_put(g, v);
 }
 
 /* The order does not matter for what is there in the end, if all operations are the same. */
@@ -340,8 +356,7 @@ void lanes_atomic(lanes *g) {
                                 IR_OP_atomic_xchg, IR_OP_atomic_umin};
     unsigned buffer = find_buffer(g, LANES_COUNT), op = lanes_below(g, 8);
     if (buffer == g->k->nbuffers || lanes_byte(g) % 4 == 3) {
-        ir_inst *p = any_piece(g), *old = atomic(g, ops[op], p, lanes_some(g, IR_I32));
-        lanes_put(g, old);
+        atomic_own(g, ops[op]);
         return;
     }
     ir_inst *at = lanes_byte(g) & 1 ? lanes_some(g, IR_I32) : g->u;

@@ -109,21 +109,30 @@ static ir_inst *first_value(lanes *g, ir_type t, ir_inst *id) {
     return x;
 }
 
+/* All elements have a value, so that any may be read. */
+static void make_array(lanes *g) {
+    static const ir_type cells[] = {IR_I32, IR_F32,           IR_I8,           IR_I16, IR_I64,
+                                    IR_F64, IR_F32 | 2u << 5, IR_I32 | 4u << 5};
+    g->cell = cells[lanes_below(g, 8)];
+    g->array = new_variable(g, ir_array_type(g->f->module, g->cell, LANES_ARRAY));
+    uint64_t size = ir_sizeof(g->f->module, g->cell);
+    for (unsigned k = 0; k < LANES_ARRAY; k++) {
+        ir_inst *at = ir_build_ptradd(&g->b, g->array, ir_const(g->f, IR_I64, size * k), true);
+        ir_build_store(&g->b, lanes_some(g, g->cell), at,
+                       (unsigned)ir_alignof(g->f->module, g->cell), 0);
+    }
+}
+
 void lanes_make_variables(lanes *g) {
-    ir_type array = ir_array_type(g->f->module, IR_I32, LANES_ARRAY);
     ir_inst *id = ir_build_query(&g->b, IR_OP_global_linear_id, IR_I32, 0);
     g->nvariables = ALWAYS + 1 + lanes_below(g, LANES_VARIABLES - ALWAYS);
     for (unsigned k = 0; k < g->nvariables; k++)
         g->variable[k] = new_variable(g, types[k < ALWAYS ? k : lanes_below(g, TYPES)]);
-    g->array = new_variable(g, array);
     g->pointer = new_variable(g, ir_ptr(IR_GLOBAL));
     g->fuel = new_variable(g, IR_I32);
     for (unsigned k = 0; k < g->nvariables; k++)
         lanes_set(g, g->variable[k], first_value(g, g->variable[k]->imm.var->type, id));
-    for (unsigned k = 0; k < LANES_ARRAY; k++) {
-        ir_inst *at = ir_build_ptradd(&g->b, g->array, ir_const(g->f, IR_I64, 4 * k), true);
-        ir_build_store(&g->b, lanes_some(g, IR_I32), at, 4, 0);
-    }
+    make_array(g);
 }
 
 /* ---------------------------------------------------------------------------------- conversions */
