@@ -92,6 +92,26 @@ kernel volatile <<'IR'
 IR
 remark v4 volatile "one work-item at a time: an access is volatile (store)"
 
+# live COUNT: so many f64 that live around a loop.
+live() {
+    awk -v n="$1" 'BEGIN {
+        print "  %v: f64 = load %y align 8\n  %f: f64 = uitofp %i\n  jmp loop\nloop:"
+        print "  %r: i32 = phi [entry: 0, loop: %r1]"
+        for (k = 0; k < n; k++) printf "  %%a%d: f64 = phi [entry: %%f, loop: %%b%d]\n", k, k
+        for (k = 0; k < n; k++) printf "  %%b%d: f64 = mad %%a%d, %%v, %%a%d\n", k, k, (k + 1) % n
+        print "  %r1: i32 = add %r, 1\n  %c: i1 = ult %r1, i32 1000\n  br %c, loop, end\nend:"
+        print "  %s0: f64 = fadd %b0, 0.0"
+        for (k = 1; k < n; k++) printf "  %%s%d: f64 = fadd %%s%d, %%b%d\n", k, k - 1, k
+        printf "  %%w: i32 = fptosi %%s%d\n  store %%w, %%p align 4\n  ret\n", n - 1
+    }'
+}
+
+# More lanes than a register has only where the values that live at once fit into registers.
+live 2 | kernel few
+remark v4 few "32 work-items at a time*"
+live 40 | kernel many
+remark v4 many "8 work-items at a time*"
+
 # Scalar code was asked for, or nothing was asked.
 check "one lane" sh -c '! "$0" compile -v -t x86_64:v4,simd=1 along.ir -o k.o 2>&1 | grep note' "$spvfuse"
 check "no -v" sh -c '! "$0" compile -t x86_64:v4 along.ir -o k.o 2>&1 | grep note' "$spvfuse"
