@@ -118,8 +118,8 @@ static lane_places find_places(const ir_interp *w, const ir_frame *f, const ir_s
     return p;
 }
 
-/* Sets the address of lane l, and the alignment, which follows from that of lane 0 if lanes lie side
- * by side; false: the lane is not active. */
+/* Sets the address of lane l, and the alignment, which follows from that of lane 0 if lanes lie
+ * side by side; false: the lane is not active. */
 static bool find_lane(const ir_interp *w, const ir_frame *f, const ir_step *s, lane_places *p,
                       unsigned l) {
     const ir_module *m = w->code->module;
