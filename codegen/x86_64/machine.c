@@ -2,7 +2,8 @@
  * folder. */
 #include "codegen/x86_64/x86.h"
 
-static const cg_level levels[] = {{"v2", X86_V2}, {"v3", X86_V3}, {"v4", X86_V4}, {"icelake", X86_ICELAKE}};
+static const cg_level levels[] = {
+    {"v2", X86_V2}, {"v3", X86_V3}, {"v4", X86_V4}, {"icelake", X86_ICELAKE}};
 
 static ir_target describe(unsigned level) {
     bool v3 = level >= X86_V3, v4 = level >= X86_V4;
