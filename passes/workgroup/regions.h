@@ -17,6 +17,7 @@ typedef struct {
     bool apart;        /* no two arguments lead to the same memory */
     bool on_lines;     /* all that lead to memory are multiples of IR_LINE */
     bool streams;      /* more memory is accessed than caches hold */
+    bool small;        /* too little to do for code that takes long to make */
     unsigned inner;    /* the dimension of the innermost loop over items: pass_find_inner */
 } pass_group_shape;
 

@@ -230,7 +230,7 @@ typedef struct {
     pass_group_shape shape;
     unsigned users;    /* launches that are running */
     uint64_t used;     /* when: by the kernel's clock */
-    uint64_t spent_ns; /* in launches that ran the code for any shape */
+    uint64_t spent_ns; /* in launches that ran the code for any shape, or code made quickly */
     uint64_t alike_ns; /* in launches that ran its own code and had the values `alike` in common */
     rt_values alike;
     rt_cost cost;

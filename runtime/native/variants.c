@@ -9,6 +9,10 @@
  * for any shape, as soon as there is some; code that several launches wait for is compiled once.
  * An eager compiler makes code for each shape, and its values, at once.
  *
+ * If the first launch is small, its code is made quickly.  That code gives way to what takes longer
+ * to make as soon as a launch is not small, or when launches have taken PATIENCE times as long as
+ * making it did.
+ *
  * Values are treated likewise: when launches of a shape have run its own code for so long, and
  * integers among their arguments were the same all the time, these become constants of one more
  * code.  Launches with other values run the code without constants; when those have had values in
@@ -89,6 +93,19 @@ static bool is_worth_more(const rt_kernel *k, const rt_launches *l) {
     return l->own.state == RT_NOT_COMPILED && l->spent_ns > k->any.ns * PATIENCE;
 }
 
+/* Code that was made quickly has to give way; it must not be in use. */
+static bool is_outgrown(const rt_launches *l, const pass_group_shape *shape) {
+    if (l->own.state != RT_COMPILED || !l->own.variant.shape.small || l->users > 1) return false;
+    return !shape->small || l->spent_ns > l->own.ns * PATIENCE;
+}
+
+static void drop_own(rt_launches *l) {
+    rt_code_unload(&l->own.variant.code);
+    l->own = (rt_compiled){0};
+    l->shape.small = false;
+    l->spent_ns = 0;
+}
+
 static bool has_no_code(const rt_kernel *k) {
     if (k->any.state != RT_NOT_COMPILED) return false;
     for (const rt_launches *l = k->launches; l < k->launches + RT_MAX_SHAPES; l++)
@@ -122,6 +139,7 @@ static void note_values(rt_launches *l, const rt_values *values) {
 
 /* Is it time to fix what launches have in common?  Code that is replaced must not be in use. */
 static bool is_worth_fixing(const rt_launches *l, bool eager) {
+    if (l->own.variant.shape.small) return false;
     if (!l->alike.known || l->fixed.state == RT_COMPILING || l->fixed.state == RT_FAILED)
         return false;
     if (l->fixed.state == RT_COMPILED && l->users > 1) return false;
@@ -142,11 +160,20 @@ static const rt_variant *choose_own(rt_kernel *k, rt_launches *l, const rt_value
     return &l->fixed.variant;
 }
 
-static ir_status choose(rt_kernel *k, rt_launches *l, const rt_values *values,
-                        const rt_compiler *compiler, rt_use *use) {
+/* What rt_kernel_begin is told. */
+typedef struct {
+    const pass_group_shape *shape;
+    const rt_values *values;
+    const rt_compiler *compiler;
+} launch_facts;
+
+static ir_status choose(rt_kernel *k, rt_launches *l, const launch_facts *facts, rt_use *use) {
+    const rt_compiler *compiler = facts->compiler;
     ir_status status = IR_OK;
-    if (l && l->own.state == RT_NOT_COMPILED && (compiler->eager || has_no_code(k)))
-        status = compile(k, &l->own, &l->shape, NULL, compiler);
+    bool first = l && l->own.state == RT_NOT_COMPILED && (compiler->eager || has_no_code(k));
+    bool again = l && is_outgrown(l, facts->shape);
+    if (again) drop_own(l);
+    if (first || again) status = compile(k, &l->own, &l->shape, NULL, compiler);
     if (status != IR_OK) {
         l->own.state = RT_NOT_COMPILED;
         return status;
@@ -154,11 +181,12 @@ static ir_status choose(rt_kernel *k, rt_launches *l, const rt_values *values,
     while (l && l->own.state == RT_COMPILING && k->any.state != RT_COMPILED)
         rt_lock_wait(&k->lock, &k->compiled);
     if (l && l->own.state == RT_COMPILED) {
-        use->variant = choose_own(k, l, values, compiler);
+        use->variant = choose_own(k, l, facts->values, compiler);
         return IR_OK;
     }
     status = compile_any(k, compiler);
     use->variant = &k->any.variant;
+    if (l) l->shape.small = false;
     if (status == IR_OK && l && is_worth_more(k, l) &&
         compile(k, &l->own, &l->shape, NULL, compiler) == IR_OK)
         use->variant = &l->own.variant;
@@ -194,7 +222,7 @@ ir_status rt_kernel_begin(rt_kernel *k, const pass_group_shape *shape, const rt_
         l->users++;
         l->used = ++k->clock;
     }
-    ir_status status = choose(k, l, values, compiler, use);
+    ir_status status = choose(k, l, &(launch_facts){shape, values, compiler}, use);
     if (status != IR_OK && l) l->users--;
     rt_lock_release(&k->lock);
     return status;
@@ -205,7 +233,7 @@ void rt_kernel_end(rt_kernel *k, const rt_use *use, uint64_t ns) {
     if (!l) return;
     rt_lock_take(&k->lock);
     if (l->users) l->users--; /* none: a launch has forked, and goes on in the child */
-    if (use->variant == &k->any.variant) l->spent_ns += ns;
+    if (use->variant == &k->any.variant || use->variant->shape.small) l->spent_ns += ns;
     if (use->variant == &l->own.variant) l->alike_ns += ns;
     rt_lock_release(&k->lock);
 }

@@ -78,6 +78,7 @@ void cpu_machine_close(cpu_machine *m);
 struct rt_function {
     const ir_func *ir;
     bool observes_groups;
+    bool repeats;   /* there are loops or calls, so an item may have much to do */
     unsigned inner; /* the dimension of the innermost loops over its items */
     const rt_program *program;
     rt_kernel code;

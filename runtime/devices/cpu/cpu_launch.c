@@ -102,11 +102,20 @@ static void take_local_size(launch *l) {
 
 static uint64_t volume(const uint64_t size[3]) { return size[0] * size[1] * size[2]; }
 
+/* Scalar code is made in half the time of vector code, and few items hardly notice. */
+static bool is_small(const launch *l) {
+    enum { FEW_ITEMS = 512, FEW_IF_THEY_REPEAT = 64 };
+    const rt_cpu_options *o = &l->what->machine->options;
+    uint64_t few = l->what->launch->function->repeats ? FEW_IF_THEY_REPEAT : FEW_ITEMS;
+    return !o->eager && !o->code.lanes && volume(l->info.global_size) <= few;
+}
+
 static pass_group_shape shape_of(const launch *l) {
     ir_range r = rt_inner_range(l->what->launch->range);
     memcpy(r.local, l->info.local_size, sizeof r.local);
     pass_group_shape s = pass_shape_of(&r);
     cpu_find_promises(l->what, volume(l->info.global_size), &s);
+    s.small = is_small(l);
     return s;
 }
 

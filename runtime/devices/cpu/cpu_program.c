@@ -43,6 +43,19 @@ void cpu_program_clear(rt_program *p) {
     ir_arena_free(&p->arena);
 }
 
+/* Blocks come after those that dominate them, so loops have branches to earlier ones. */
+static bool may_repeat(const ir_func *f, ir_arena *scratch) {
+    uint32_t *number = ir_new_array(scratch, uint32_t, f->next_block), n = 0;
+    foreach_block (b, f) {
+        number[b->id] = ++n;
+        for (uint32_t k = 0; k < b->nsucc; k++)
+            if (number[b->succ[k]->id]) return true;
+        foreach_inst (i, b)
+            if (i->op == IR_OP_call) return true;
+    }
+    return false;
+}
+
 rt_function *cpu_find_function(rt_program *p, const char *name) {
     ir_ctx *cx = p->module->cx;
     for (rt_function *f = p->functions; f; f = f->next)
@@ -58,6 +71,7 @@ rt_function *cpu_find_function(rt_program *p, const char *name) {
     rt_function *f = ir_new(&p->arena, rt_function);
     f->ir = ir;
     f->observes_groups = pass_observes_groups(ir, &p->arena);
+    f->repeats = may_repeat(ir, &p->arena);
     f->inner = f->observes_groups ? 0 : pass_find_inner(ir, &p->arena);
     f->program = p;
     rt_kernel_init(&f->code);
@@ -159,6 +173,7 @@ static ir_status compile_variant(void *user, const pass_group_shape *shape, cons
                                  .keep_calls = l->machine->options.keep_calls},
                      .out = out};
     c.options.shape.inner = l->launch->function->inner;
+    if (shape->small) c.options.code.lanes = 1;
     c.options.code.lines = l->machine->tools.gdb;
     ir_arena_init(&c.arena, l->cx);
     ir_status status = compile_on_own_stack(&c);

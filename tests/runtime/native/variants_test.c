@@ -49,6 +49,55 @@ Test(variants, the_first_size_gets_its_own_code_and_another_one_when_it_is_launc
     rt_kernel_free(&k);
 }
 
+/* One launch that takes so many times as long as its code took; was that made quickly? */
+static bool launch_small(rt_kernel *k, fake *f, bool small, unsigned times) {
+    const pass_group_shape shape = {.local = {8, 1, 1}, .small = small};
+    rt_use use;
+    cr_assert_eq(rt_kernel_begin(k, &shape, &none, &(rt_compiler){compile, f}, &use), IR_OK);
+    bool quick = use.variant->shape.small;
+    rt_kernel_end(k, &use, use.launches->own.ns * times);
+    return quick;
+}
+
+Test(variants, small_launches_get_code_that_is_made_quickly_until_they_are_many) {
+    rt_kernel k;
+    fake f = {.ns = 1000};
+    rt_kernel_init(&k);
+    for (int i = 0; i < 6; i++) cr_expect(launch_small(&k, &f, true, 2));
+    cr_expect_eq(f.compiled, 1);
+    for (int i = 0; i < 3; i++) cr_expect_not(launch_small(&k, &f, true, 2));
+    cr_expect_eq(f.compiled, 2);
+    rt_kernel_free(&k);
+}
+
+Test(variants, a_launch_that_is_not_small_gets_other_code) {
+    rt_kernel k;
+    fake f = {.ns = 1000};
+    rt_kernel_init(&k);
+    cr_expect(launch_small(&k, &f, true, 0));
+    cr_expect_not(launch_small(&k, &f, false, 0));
+    cr_expect_not(launch_small(&k, &f, true, 0));
+    cr_expect_eq(f.compiled, 2);
+    rt_kernel_free(&k);
+}
+
+Test(variants, code_in_use_stays) {
+    rt_kernel k;
+    fake f = {.ns = 1000};
+    rt_use first, second;
+    const rt_compiler compiler = {compile, &f};
+    const pass_group_shape small = {.local = {8, 1, 1}, .small = true},
+                           large = {.local = {8, 1, 1}};
+    rt_kernel_init(&k);
+    cr_assert_eq(rt_kernel_begin(&k, &small, &none, &compiler, &first), IR_OK);
+    cr_assert_eq(rt_kernel_begin(&k, &large, &none, &compiler, &second), IR_OK);
+    cr_expect_eq(second.variant, first.variant);
+    rt_kernel_end(&k, &first, 0);
+    rt_kernel_end(&k, &second, 0);
+    cr_expect_not(launch_small(&k, &f, false, 0));
+    rt_kernel_free(&k);
+}
+
 Test(variants, eager_code_is_made_at_once) {
     rt_kernel k;
     rt_use use;

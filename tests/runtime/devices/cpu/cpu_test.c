@@ -443,6 +443,24 @@ Test(cpu, launches_that_access_more_than_caches_hold) {
     expect_known(large, 1 << 30, "apart lines ");
 }
 
+/* Few items run one at a time at first. */
+Test(cpu, small_launches_have_scalar_code) {
+    static const struct {
+        const char *kernel;
+        unsigned items, lanes;
+    } launches[] = {{"three", 512, 1}, {"three", 513, 0}, {"asks", 64, 1}, {"asks", 65, 0}};
+    for (size_t n = 0; n < sizeof launches / sizeof *launches; n++) {
+        bench b;
+        begin(&b);
+        const spvf_range r = {.dims = 1, .global = {launches[n].items}};
+        const rt_arg args[] = {part(0, 64), part(64, 64), part(128, 64)};
+        unsigned count = launches[n].kernel[0] == 't' ? 3 : 1;
+        cr_assert_eq(launch(&b, launches[n].kernel, &r, args, count), SPVF_OK, "%s", messages);
+        cr_expect_eq(facts.code.lanes, launches[n].lanes, "launch %zu", n);
+        end(&b);
+    }
+}
+
 Test(cpu, a_compiler_that_refuses) {
     bench b;
     begin(&b);
@@ -488,10 +506,11 @@ static void open_by_name(void *arg) {
 static void expect_unknown(const char *list, const char *option) {
     char want[200];
     bench b = {.context = new_context(), .kernel = list};
-    snprintf(want, sizeof want,
-             "error: unknown option '%s' of device cpu: v2, v3, v4, icelake, simd=N, regalloc=stack, "
-             "seed=N, eager, cache, calls, caches=N\n",
-             option);
+    snprintf(
+        want, sizeof want,
+        "error: unknown option '%s' of device cpu: v2, v3, v4, icelake, simd=N, regalloc=stack, "
+        "seed=N, eager, cache, calls, caches=N\n",
+        option);
     cr_expect_eq(rt_guard(b.context, open_by_name, &b), SPVF_ERROR_ARGUMENT, "%s", list);
     cr_expect_str_eq(messages, want);
     spvf_context_destroy(b.context);
