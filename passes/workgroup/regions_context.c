@@ -4,7 +4,9 @@
  *   uniform         kept in a variable of the function, which becomes a value again; it is read in
  *                   the preheader of the loops over items, so that the next item does not see what
  *                   one writes at the end of the region
- *   cheap           computed again, from ids, arguments and values of the first sort
+ *   cheap           computed again, from ids, arguments and values of the first sort; addresses and
+ *                   indices may take more operations, since an access at an address that is read
+ *                   from memory is one of which nothing is known
  *   anything else   kept in scratch memory, in an array with an element for each item
  * Phis at the heads of regions are kept in the same way, and written by the regions that lead
  * there.
@@ -18,7 +20,8 @@
 #include "passes/analysis/alias.h"
 #include "passes/workgroup/regions_impl.h"
 
-enum { MAX_REPEATED = 4, MAX_EXITING = 4 };
+/* Operations that are repeated rather than to keep a value, or an address or index of integers. */
+enum { MAX_REPEATED = 4, MAX_ADDRESS = 16, MAX_EXITING = 4 };
 
 typedef enum {
     NOT_KEPT, /* one region has all uses, or the value is available everywhere */
@@ -141,7 +144,8 @@ static bool is_repeatable(const keeper *k, const ir_inst *v, unsigned *left) {
 static void find_repeated(keeper *k) {
     for (uint32_t n = 0; n < k->values.n; n++) {
         const ir_inst *v = k->values.data[n];
-        unsigned left = MAX_REPEATED;
+        bool is_address = ir_is_ptr(v->type) || v->type == IR_I32 || v->type == IR_I64;
+        unsigned left = is_address ? MAX_ADDRESS : MAX_REPEATED;
         if (k->of.how[v->id] != PER_ITEM || k->of.mixed[v->id] || is_head_phi(k, v)) continue;
         if (is_repeatable(k, v, &left)) k->of.how[v->id] = REPEATED;
     }

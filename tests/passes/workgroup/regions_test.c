@@ -223,6 +223,28 @@ static ir_group_need need_of(const char *body) {
     return s.code.need;
 }
 
+/* A value of so many operations on ids, which is used after a barrier. */
+static ir_group_need need_of_chain(unsigned operations, bool is_float) {
+    char body[4000];
+    int at = snprintf(body, sizeof body,
+                      is_float ? "%%v0: f32 = uitofp %%l\n" : "%%v0: i64 = mul %%l, 3\n");
+    for (unsigned n = 1; n < operations; n++)
+        at += snprintf(body + at, sizeof body - (size_t)at,
+                       is_float ? "%%v%u: f32 = fmul %%v%u, f32 %u.5\n"
+                                : "%%v%u: i64 = xor %%v%u, %u\n",
+                       n, n - 1, n);
+    snprintf(body + at, sizeof body - (size_t)at, "%sstore %%v%u, %%po align 4\nret\n", B,
+             operations - 1);
+    return need_of(body);
+}
+
+Test(regions, long_chains_are_kept_and_indices_repeated) {
+    cr_expect_eq(need_of_chain(4, true).scratch_item, 0);
+    cr_expect_eq(need_of_chain(5, true).scratch_item, 4);
+    cr_expect_eq(need_of_chain(16, false).scratch_item, 0);
+    cr_expect_eq(need_of_chain(17, false).scratch_item, 8);
+}
+
 Test(regions, needs) {
     ir_group_need none = need_of(B "store i32 1, %po align 4\nret\n");
     cr_assert(none.local == 0 && none.scratch == 0 && none.scratch_item == 0);
