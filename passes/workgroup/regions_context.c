@@ -21,7 +21,7 @@
 #include "passes/workgroup/regions_impl.h"
 
 /* Operations that are repeated rather than to keep a value, or an address or index of integers. */
-enum { MAX_REPEATED = 4, MAX_ADDRESS = 16, MAX_EXITING = 4 };
+enum { MAX_REPEATED = 4, MAX_ADDRESS = 16, MAX_ALL = 48, MAX_EXITING = 4 };
 
 typedef enum {
     NOT_KEPT, /* one region has all uses, or the value is available everywhere */
@@ -130,12 +130,22 @@ static void find_variables(keeper *k) {
 
 /* ------------------------------------------------------------------------------------ repeating */
 
-/* Can it be computed at any head, from what is available there? */
-static bool is_repeatable(const keeper *k, const ir_inst *v, unsigned *left) {
+/* How many operations may be repeated yet. */
+typedef struct {
+    unsigned varying; /* for each item */
+    unsigned all;     /* with those that are the same for all items, and leave the loops */
+    bool anywhere;    /* at any use; kept values are read at heads only */
+} budget;
+
+/* Can it be computed at any head, or use, from what is available there? */
+static bool is_repeatable(const keeper *k, const ir_inst *v, budget *left) {
     keeping how = keeping_of(k, v);
-    if (how == UNIFORM || how == VARIABLE || is_everywhere(k, v)) return true;
-    if (v->op == IR_OP_phi || !ir_is_cheap(v) || !*left) return false;
-    --*left;
+    if (how == VARIABLE || is_everywhere(k, v)) return true;
+    if (how == UNIFORM && !left->anywhere) return true;
+    bool varies = k->graph->uniform.varies[v->id];
+    if (v->op == IR_OP_phi || !ir_is_cheap(v) || !left->all || !left->varying) return false;
+    left->all--;
+    left->varying -= varies;
     for (unsigned n = 0; n < v->nargs; n++)
         if (!is_repeatable(k, ir_arg(v, n), left)) return false;
     return true;
@@ -145,8 +155,10 @@ static void find_repeated(keeper *k) {
     for (uint32_t n = 0; n < k->values.n; n++) {
         const ir_inst *v = k->values.data[n];
         bool is_address = ir_is_ptr(v->type) || v->type == IR_I32 || v->type == IR_I64;
-        unsigned left = is_address ? MAX_ADDRESS : MAX_REPEATED;
-        if (k->of.how[v->id] != PER_ITEM || k->of.mixed[v->id] || is_head_phi(k, v)) continue;
+        bool mixed = k->of.mixed[v->id];
+        budget left = {is_address ? MAX_ADDRESS : MAX_REPEATED, is_address ? MAX_ALL : MAX_REPEATED,
+                       mixed};
+        if (k->of.how[v->id] != PER_ITEM || (mixed && !is_address) || is_head_phi(k, v)) continue;
         if (is_repeatable(k, v, &left)) k->of.how[v->id] = REPEATED;
     }
 }
@@ -245,13 +257,22 @@ static ir_inst *read_once(keeper *k, const ir_inst *v, uint32_t region) {
     return ir_build_load(&b, v->type, k->of.slot[v->id], align_of(k, v), 0);
 }
 
+/* The same from what is available everywhere. */
+static ir_inst *copy_anywhere(keeper *k, ir_builder *b, ir_inst *v) {
+    ir_inst *args[IR_MAX_LANES];
+    if (keeping_of(k, v) == VARIABLE) return element(k, b, v);
+    if (is_everywhere(k, v)) return v;
+    for (unsigned n = 0; n < v->nargs; n++) args[n] = copy_anywhere(k, b, ir_arg(v, n));
+    return ir_build_like(b, v, v->type, args);
+}
+
 /* v as it is when a region begins; NO_REGION: in any region. */
 static ir_inst *build_read(keeper *k, ir_builder *b, ir_inst *v, uint32_t region) {
     switch (keeping_of(k, v)) {
     case UNIFORM: return read_once(k, v, region);
     case PER_ITEM: return ir_build_load(b, v->type, element(k, b, v), align_of(k, v), 0);
     case VARIABLE: return element(k, b, v);
-    default: return copy_at(k, b, v, region);
+    default: return region == PASS_NO_REGION ? copy_anywhere(k, b, v) : copy_at(k, b, v, region);
     }
 }
 

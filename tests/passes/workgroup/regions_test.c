@@ -212,6 +212,7 @@ Test(regions, kernels_of_all_shapes) {
 /* What a launch has to bring for a kernel of that body. */
 static ir_group_need need_of(const char *body) {
     subject s = {.name = "need", .body = body, .known = true, .range = parse_range("64/16")};
+    s.cx.report = show;
     ir_arena_init(&s.arena, &s.cx);
     ir_arena_init(&s.scratch, &s.cx);
     cr_assert(ir_try(&s.cx, make, &s));
