@@ -13,7 +13,7 @@ for module in "$build"/corpus/clang15-O2/*.spv; do
     name=$(basename "$module" .spv)
     "$build/spvfuse" compile -t x86_64:v4 -v "$module" -o "$work/o.o" >"$work/said" 2>&1
     sed -nE -e 's/.*: a loop runs one work-item at a time: ([^;]*).*/\1/p' \
-        -e 's/.*: a loop runs [0-9]+ work-items at a time.*/vectors/p' "$work/said" |
+        -e 's/.*: a loop runs [0-9]+ (components of )?work-items at a time.*/vectors/p' "$work/said" |
         sort | uniq -c | awk -v name="$name" '
             { n = $1; sub(/^ *[0-9]+ /, "") }
             $0 == "vectors" { vectors = n; next }
