@@ -3,7 +3,7 @@
  * Processors find by themselves what can be executed early; what they cannot do is to need fewer
  * registers.  So only blocks whose pressure exceeds the registers are scheduled, and a new order is
  * kept only if it is better: by the excess, the sum over all places of live values without a
- * register.
+ * register.  Values that live through a block are a part of it that no order changes.
  *
  * From the end of the block to its start, one instruction after the other is placed before those
  * that are placed.  It is ready when all its users are placed.  Of the few instructions that became
@@ -18,7 +18,10 @@
 
 #include <limits.h>
 
-enum { WINDOW = 4 }; /* instructions among which one is chosen */
+enum {
+    WINDOW = 4, /* instructions among which one is chosen */
+    FEW = 3     /* of a block that is scheduled */
+};
 
 /* A walk from the end of a block to its start. */
 typedef struct {
@@ -27,10 +30,14 @@ typedef struct {
     uint64_t excess; /* live values without a register, summed over places */
 } schedule_walk;
 
+/* What an instruction has to do with memory. */
+typedef enum { ACCESS_NONE, ACCESS_READS, ACCESS_ORDERED } schedule_access;
+
 /* The new order of a block, the last instruction first. */
 typedef struct {
     uint32_t *waits_for; /* by id: instructions that have to follow and are not placed, + 1; 0: it
                             is not scheduled */
+    uint8_t *access;     /* by id: schedule_access */
     ir_inst **above;     /* by id: of those that keep their order, the one before; of reads, too */
     ir_inst **read;      /* by id: of those, the last read before it; of a read, the one before, if
                             both are between the same two */
@@ -80,23 +87,40 @@ static void step_over(scheduler *k, const ir_inst *i) {
             k->walk.excess += k->walk.live.n[c] - registers->n[c];
 }
 
-static uint64_t measure_excess(scheduler *k, const ir_block *b, const ir_inst *first) {
+/* The excess of a block: as it is, and what no order changes, since values live through it. */
+typedef struct {
+    uint64_t now, least;
+    bool writes_together; /* more than one instruction writes memory */
+} block_excess;
+
+static block_excess measure_excess(scheduler *k, const ir_block *b, const ir_inst *first) {
+    block_excess e = {0};
+    unsigned writes = 0;
+    uint64_t places = 0;
     start_at_end(k, b);
-    for (const ir_inst *i = b->last; i != first;) step_over(k, i = i->prev);
-    return k->walk.excess;
+    ra_count through = ra_count_live(k->counter, &k->g->live->out[b->id]);
+    for (const ir_inst *i = b->last; i != first; places++) {
+        i = i->prev;
+        bool leaves = is_live(k, i) && ir_is_live(k->g->live, &k->g->live->out[b->id], i);
+        if (leaves) through.n[k->class[i->id]]--;
+        writes += i->type == IR_VOID;
+        step_over(k, i);
+    }
+    for (unsigned c = 0; c < k->s->t->nclasses; c++)
+        if (through.n[c] > k->pressure->registers.n[c])
+            e.least += places * (through.n[c] - k->pressure->registers.n[c]);
+    e.now = k->walk.excess;
+    if (places < FEW) e.least = e.now;
+    e.writes_together = writes > 1;
+    return e;
 }
 
 /* ---------------------------------------------------------------------------------------- order */
 
-static bool keeps_order(const scheduler *k, const ir_inst *i) {
-    const cg_target *t = k->s->t;
-    if (i->type == IR_VOID || i->op == IR_OP_mach_call) return true;
-    return i->op == IR_OP_mach && t->has_effect(t, i);
-}
-
-static bool only_reads(const scheduler *k, const ir_inst *i) {
-    const cg_target *t = k->s->t;
-    return i->op == IR_OP_mach && i->type != IR_VOID && t->only_reads && t->only_reads(t, i);
+static schedule_access access_of(const cg_target *t, const ir_inst *i) {
+    if (i->type == IR_VOID || i->op == IR_OP_mach_call) return ACCESS_ORDERED;
+    if (i->op != IR_OP_mach || !t->has_effect(t, i)) return ACCESS_NONE;
+    return t->only_reads && t->only_reads(t, i) ? ACCESS_READS : ACCESS_ORDERED;
 }
 
 static void count_waits(scheduler *k, ir_inst *first, const ir_inst *end) {
@@ -107,11 +131,11 @@ static void count_waits(scheduler *k, ir_inst *first, const ir_inst *end) {
             uint32_t *waits = &k->order.waits_for[ir_arg(i, n)->id];
             *waits += *waits > 0;
         }
-        if (!keeps_order(k, i)) continue;
+        if (k->order.access[i->id] == ACCESS_NONE) continue;
         if (above) k->order.waits_for[above->id]++;
         k->order.above[i->id] = above;
         k->order.read[i->id] = read;
-        if (only_reads(k, i)) {
+        if (k->order.access[i->id] == ACCESS_READS) {
             read = i;
             continue;
         }
@@ -129,7 +153,7 @@ static void release_inst(scheduler *k, ir_inst *i) {
 static void release_above(scheduler *k, const ir_inst *i) {
     ir_inst *read = k->order.read[i->id];
     release_inst(k, k->order.above[i->id]);
-    if (!read || only_reads(k, i)) return;
+    if (k->order.access[i->id] != ACCESS_ORDERED) return;
     for (; read; read = k->order.read[read->id]) release_inst(k, read);
 }
 
@@ -214,17 +238,18 @@ static void apply_order(scheduler *k, ir_block *b) {
  * reads come late. */
 static bool schedule_block(scheduler *k, ir_block *b, uint32_t exceeded) {
     const uint32_t counted[] = {UINT32_MAX, exceeded, exceeded};
-    uint64_t least = measure_excess(k, b, find_first_movable(b));
-    if (!least && !k->s->random) return true;
-    for (unsigned n = 0; n < 3 && (least || k->s->random); n++) {
+    block_excess e = measure_excess(k, b, find_first_movable(b));
+    if (!e.now && !k->s->random) return true;
+    foreach_inst (i, b) k->order.access[i->id] = (uint8_t)access_of(k->s->t, i);
+    for (unsigned n = 0; n < 2u + e.writes_together && (e.now > e.least || k->s->random); n++) {
         k->counted = counted[n];
         k->writes_late = n == 2;
         find_order(k, b, find_first_movable(b));
-        if (k->walk.excess >= least && !k->s->random) continue;
+        if (k->walk.excess >= e.now && !k->s->random) continue;
         apply_order(k, b);
-        least = k->walk.excess;
+        e.now = k->walk.excess;
     }
-    return least > 0;
+    return e.now > 0;
 }
 
 bool ra_schedule(ra_state *s, const ra_graph *g, ra_counter *c, const ra_pressure *p) {
@@ -238,6 +263,7 @@ bool ra_schedule(ra_state *s, const ra_graph *g, ra_counter *c, const ra_pressur
     k.walk.here =
         (ir_live_here){.live = g->live, .seen = ir_new_array(&s->scratch, uint32_t, values)};
     k.order.waits_for = ir_new_array(&s->scratch, uint32_t, values);
+    k.order.access = ir_alloc(&s->scratch, values);
     k.order.above = ir_new_array(&s->scratch, ir_inst *, values);
     k.order.read = ir_new_array(&s->scratch, ir_inst *, values);
     foreach_block (b, s->f) {
