@@ -100,6 +100,7 @@ done
     --bounds tests/corpus/cpu_bounds.txt
 
 [ -z "$first" ] || suite bench-simd "$release/tests/bench/simd/simd" --short "$release"
+case "$levels" in *v4*) suite bench-simd-sizes "$release/tests/bench/simd/simd" --sizes "$release" ;; esac
 [ -z "$first" ] || suite bench-simd-16 "$release/tests/bench/simd/simd" --short -o simd=16 "$release"
 
 # Stores past the caches, whatever the sizes of buffers.

@@ -90,9 +90,15 @@ static void note_uses(pass_alias *a, const ir_inst *p) {
 static void note_place(pass_alias *a, const ir_inst *p) {
     if (p->op != IR_OP_ptradd && !is_cast(p)) return;
     pass_place at = pass_find_place(a, ir_arg(p, 0));
-    pass_affine by = {0};
-    if (p->op == IR_OP_ptradd) pass_find_sum(ir_arg(p, 1), &by);
-    if (!pass_affine_add(&at.offset, &by, 1)) at = (pass_place){.object = at.object, .base = p};
+    const ir_inst *by = p->op == IR_OP_ptradd ? ir_arg(p, 1) : NULL;
+    pass_affine sum;
+    if (by && ir_is_const(by)) {
+        at.offset.constant = ir_wrap_add(at.offset.constant, ir_signed_const(by));
+    } else if (by) {
+        pass_find_sum((ir_inst *)by, &sum);
+        if (!pass_affine_add(&at.offset, &sum, 1))
+            at = (pass_place){.object = at.object, .base = p};
+    }
     a->place[p->id] = ir_dup(a->scratch, &at, sizeof at);
 }
 

@@ -164,10 +164,7 @@ static unsigned choose_lanes(const simd *s) {
     unsigned lanes = vector_bits(s) / c.bits, times = c.size < FEW ? 4 : c.size < SOME ? 2 : 1;
     if (times == 1 && c.size < MANY && is_chain(s)) times = 2;
     uint64_t live_bits = find_pressure(s) + 8 * simd_small_arrays(s);
-    /* An iteration that runs all items needs no loop. */
-    uint64_t items = simd_known_items(s);
-    for (; fits(s, live_bits, 2 * lanes) && (times > 1 || 2 * lanes == items); times /= 2)
-        lanes *= 2;
+    for (; times > 1 && fits(s, live_bits, 2 * lanes); times /= 2) lanes *= 2;
     return lanes < IR_MAX_LANES ? lanes : IR_MAX_LANES;
 }
 

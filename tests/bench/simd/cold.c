@@ -12,7 +12,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SAMPLES = 7, MOST_TIMES_LARGER = 4 };
+enum { SAMPLES = 7 };
+
+/* How many times as large as scalar code the code may be, for one kernel and in the mean. */
+static const double most_larger = 4, most_in_mean = 3.3;
+
+/* Small loops with two or four registers for each value, bodies of eight rows, and shuffles of many
+ * members are larger. */
+static const struct {
+    const char *name;
+    double most;
+} larger[] = {{"fft-radix-4", 6}, {"matmul-f32", 9.6}, {"matmul-f64", 9.6}, {"matmul-i8", 8},
+              {"tiled-f64", 6.2}, {"tiled-i8", 4.5},   {"reduction", 5},    {"rgba", 5.3},
+              {"stencil5", 5},    {"collatz", 5.5},    {"newton-f64", 4.9}, {"stencil5-cached", 5},
+              {"histogram", 15},  {"particles", 6.5},  {"digits", 5.3}};
 
 /* Of one process. */
 typedef struct {
@@ -77,6 +90,12 @@ static cost compile_in_process(const bench_options *o, const theme *t, const ben
 /* How many times what it costs in scalar code a row costs with the options; 0: it failed. */
 typedef double compare_row(const bench_options *o, const theme *t, const benchmark *b);
 
+static double bound_of(const benchmark *b) {
+    for (size_t k = 0; k < sizeof larger / sizeof *larger; k++)
+        if (!strcmp(larger[k].name, b->name)) return larger[k].most;
+    return most_larger;
+}
+
 static double print_failure(const theme *t, const benchmark *b) {
     printf("%-16s %-12s failed\n", b->name, t->name);
     return 0;
@@ -103,13 +122,13 @@ static double compare_sizes(const bench_options *o, const theme *t, const benchm
     const cost vector = compile_in_process(o, t, b, o->options);
     if (!scalar.ok || !vector.ok || !scalar.bytes || !vector.bytes) return print_failure(t, b);
     double ratio = (double)vector.bytes / (double)scalar.bytes;
-    printf("%-16s %-12s %8" PRIu64 " %8" PRIu64 " %6.2f\n", b->name, t->name, scalar.bytes,
-           vector.bytes, ratio);
+    printf("%-16s %-12s %8" PRIu64 " %8" PRIu64 " %6.2f%s\n", b->name, t->name, scalar.bytes,
+           vector.bytes, ratio, ratio > bound_of(b) ? " is too large" : "");
     return ratio;
 }
 
-/* False: a row failed, or is above `bound`. */
-static bool compare_rows(const bench_options *o, compare_row *compare, double bound) {
+/* False: a row failed, is above its bound, or the mean is above that. */
+static bool compare_rows(const bench_options *o, compare_row *compare, bool bounded) {
     unsigned themes, n = 0, failed = 0;
     double logs = 0, most = 0;
     const theme *const *all = all_themes(&themes);
@@ -118,14 +137,15 @@ static bool compare_rows(const bench_options *o, compare_row *compare, double bo
         for (unsigned k = 0; k < all[t]->n; k++) {
             if (!is_chosen(o, &all[t]->rows[k])) continue;
             double ratio = compare(o, all[t], &all[t]->rows[k]);
-            failed += !ratio;
+            failed += !ratio || (bounded && ratio > bound_of(&all[t]->rows[k]));
             logs += ratio ? log(ratio) : 0;
             n += ratio != 0;
             most = fmax(most, ratio);
         }
-    if (n) printf("geometric mean of the ratios %.2f, most %.2f\n", exp(logs / n), most);
-    if (most > bound) printf("more than %.0f times as large as scalar code\n", bound);
-    return !failed && most <= bound;
+    double mean = n ? exp(logs / n) : 0;
+    if (n) printf("geometric mean of the ratios %.2f, most %.2f\n", mean, most);
+    if (bounded) printf("%u passed, %u failed\n", n - (failed < n ? failed : n), failed);
+    return !failed && (!bounded || o->names || mean <= most_in_mean);
 }
 
 static const char *options_text(const bench_options *o) {
@@ -135,11 +155,11 @@ static const char *options_text(const bench_options *o) {
 bool run_cold(const bench_options *o) {
     printf("building and first launch, CPU ms, medians of %d processes: scalar, and with %s\n",
            SAMPLES, options_text(o));
-    return compare_rows(o, compare_times, INFINITY);
+    return compare_rows(o, compare_times, false);
 }
 
 bool run_sizes(const bench_options *o) {
     printf("bytes of code for a launch: scalar, and with %s\n", options_text(o));
     setenv("SPVF_JIT", "perf", 1);
-    return compare_rows(o, compare_sizes, MOST_TIMES_LARGER);
+    return compare_rows(o, compare_sizes, true);
 }

@@ -10,7 +10,7 @@
  *   -r ROUNDS    of measurements, 15 by default
  *   --short      only checks results of ours, at small and odd sizes
  *   --cold       processor time of building and of the first launch, scalar and with the options
- *   --sizes      bytes of code, scalar and with the options; fails if it is 4 times as large
+ *   --sizes      bytes of code, scalar and with the options, and whether these are too many
  *   --local-sizes   other kernels, in work-groups of different sizes (local.c); fails if these cost
  *                too much
  *   --list       names, classes and sizes

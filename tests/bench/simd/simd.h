@@ -183,7 +183,7 @@ bool run_table(const bench_options *o);
 bool run_short(const bench_options *o);
 /* Compile times of our implementation, scalar and with the options; false: a row failed. */
 bool run_cold(const bench_options *o);
-/* Sizes of the code likewise; false: a row failed, or is more than 4 times as large. */
+/* Sizes of the code likewise; false: a row failed, or is larger than cold.c allows. */
 bool run_sizes(const bench_options *o);
 
 /* The time of an item in work-groups of different sizes; false: one costs too much, or is wrong. */
