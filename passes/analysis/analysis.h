@@ -239,6 +239,11 @@ typedef struct {
 
 /* Computes the uniformity of f.  Values and blocks that are added later are not covered. */
 void pass_find_uniform(ir_func *f, ir_arena *a, pass_uniformity *out);
+/* The same for all items of a sub-group, of whose number and size there are queries. */
+void pass_find_uniform_subgroup(ir_func *f, ir_arena *a, pass_uniformity *out);
+/* The same for the group, without conclusions from where it synchronizes: of code in which a barrier
+ * may be reached in different iterations of a loop. */
+void pass_find_uniform_alone(ir_func *f, ir_arena *a, pass_uniformity *out);
 /* The same of code of a work-group: `items` are the iterations of each loop that has this hint. */
 void pass_find_uniform_items(ir_func *f, ir_arena *a, pass_uniformity *out);
 /* The same with the iterations of loops that have another hint in place of items. */

@@ -52,6 +52,7 @@ typedef struct {
     sync_points syncs;
     label_flow labels;
     ir_vec(ir_inst *) work; /* varying values and divergent branches, users not visited */
+    unsigned scope;         /* IR_SCOPE_WORKGROUP or IR_SCOPE_SUBGROUP, whose items are compared */
     bool lost;              /* the limit of steps was reached: everything may vary */
     const bool *is_latch;   /* by block id: it ends a loop over items; NULL: code of one item */
     const ir_loop *within;  /* what is used outside is not followed; NULL: everything is */
@@ -285,28 +286,42 @@ static void diverge(finder *s, ir_block *b) {
 
 /* --------------------------------------------------------------------------------------- values */
 
-static bool is_own(const ir_inst *i) {
+static const ir_inst *root_of(const ir_inst *p) {
+    while (p->op == IR_OP_ptradd || p->op == IR_OP_ptrcast) p = ir_arg(p, 0);
+    return p;
+}
+
+/* Is it memory of a launch in which items, or sub-groups, keep what is their own?  Its address has
+ * been loaded. */
+static bool is_kept(const ir_inst *p) {
+    bool is_private = ir_space_of(p->type) == IR_PRIVATE;
+    return is_private && root_of(p)->op == IR_OP_load;
+}
+
+static bool is_own(const ir_inst *i, unsigned scope) {
     switch (i->op) {
+    case IR_OP_subgroup_size:
+    case IR_OP_subgroup_id: return scope == IR_SCOPE_WORKGROUP;
     case IR_OP_global_id:
     case IR_OP_local_id:
     case IR_OP_global_linear_id:
     case IR_OP_local_linear_id:
-    case IR_OP_subgroup_size:
-    case IR_OP_subgroup_id:
     case IR_OP_subgroup_local_id:
     case IR_OP_subgroup_mask:
     case IR_OP_alloca: return true;
     case IR_OP_load:
+        if (scope == IR_SCOPE_WORKGROUP && is_kept(ir_arg(i, 0))) return true;
+        return i->imm.mem.flags & IR_MEM_VOLATILE;
     case IR_OP_masked_load:
     case IR_OP_gather: return i->imm.mem.flags & IR_MEM_VOLATILE;
     case IR_OP_group_all:
     case IR_OP_group_any:
-    case IR_OP_group_broadcast: return i->imm.group.scope > IR_SCOPE_WORKGROUP;
+    case IR_OP_group_broadcast: return i->imm.group.scope > scope;
     case IR_OP_async_copy: return false;
     default: break;
     }
     if (ir_info(i)->imm == I_GROUP)
-        return i->imm.group.scope > IR_SCOPE_WORKGROUP || i->imm.group.op != IR_GROUP_REDUCE;
+        return i->imm.group.scope > scope || i->imm.group.op != IR_GROUP_REDUCE;
     return !follows_operands(i) && i->type != IR_VOID;
 }
 
@@ -315,7 +330,7 @@ static void mark_own(finder *s, const ir_func *f) {
         if (f->param[p].attrs & IR_PARAM_BYVAL) mark_value(s, f->param_val[p]);
     for (uint32_t k = 0; k < s->order->n; k++)
         foreach_inst (i, s->order->rpo[k])
-            if (is_own(i)) mark_value(s, i);
+            if (is_own(i, s->scope)) mark_value(s, i);
 }
 
 /* All loops have divergent exits: what is used outside of its own loop varies there. */
@@ -374,21 +389,34 @@ static void propagate(finder *s) {
     follow_work(s);
 }
 
-void pass_find_uniform(ir_func *f, ir_arena *a, pass_uniformity *out) {
+static void find_uniform(ir_func *f, ir_arena *a, unsigned scope, bool barriers,
+                         pass_uniformity *out) {
     finder s;
     begin(&s, f, a, out);
+    s.scope = scope;
     s.syncs.block = ir_new_array(a, ir_block *, f->next_id);
     s.syncs.next = ir_new_array(a, uint32_t, f->next_block);
-    find_next_syncs(&s, f);
+    if (barriers) find_next_syncs(&s, f);
     mark_own(&s, f);
     propagate(&s);
+}
+
+void pass_find_uniform(ir_func *f, ir_arena *a, pass_uniformity *out) {
+    find_uniform(f, a, IR_SCOPE_WORKGROUP, true, out);
+}
+
+void pass_find_uniform_subgroup(ir_func *f, ir_arena *a, pass_uniformity *out) {
+    find_uniform(f, a, IR_SCOPE_SUBGROUP, true, out);
+}
+
+void pass_find_uniform_alone(ir_func *f, ir_arena *a, pass_uniformity *out) {
+    find_uniform(f, a, IR_SCOPE_WORKGROUP, false, out);
 }
 
 /* Memory of a variable is used by one item after the other, so each reads what it has written. */
 static bool reads_variable(const ir_inst *i) {
     if (!ir_is_load(i)) return false;
-    const ir_inst *p = ir_arg(i, 0);
-    while (p->op == IR_OP_ptradd || p->op == IR_OP_ptrcast) p = ir_arg(p, 0);
+    const ir_inst *p = root_of(ir_arg(i, 0));
     return ir_space_of(p->type) == IR_PRIVATE && p->op != IR_OP_load; /* what is kept */
 }
 

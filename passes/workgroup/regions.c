@@ -48,14 +48,14 @@ static const char *refuse_op(const ir_inst *i) {
     return ir_info(i)->name;
 }
 
-static const char *find_refusal(const ir_func *kernel) {
+static const char *find_refusal(const ir_func *kernel, const pass_group_shape *shape) {
     if (ir_is_declaration(kernel)) return "it has no body";
     if (kernel->module->pointer_bits != 64) return "its pointers are not those of this machine";
     foreach_block (b, kernel)
         foreach_inst (i, b) {
             const char *why = refuse_op(i);
             if (why) return why;
-            if (kernel->attrs.subgroup_size > 1 && ir_asks_subgroup(i))
+            if (shape->subgroup < kernel->attrs.subgroup_size && ir_asks_subgroup(i))
                 return "it requires sub-groups of more than one work-item";
         }
     return NULL;
@@ -85,6 +85,7 @@ static pass_group_shape complete_shape(const pass_group_shape *known, const ir_f
         if (kernel->attrs.local_size[d]) s.local[d] = kernel->attrs.local_size[d];
         if (s.dims && d >= s.dims) s.local[d] = 1;
     }
+    if (s.subgroup > 1) s.inner = 0; /* lanes are along x */
     return s;
 }
 
@@ -101,14 +102,20 @@ static void add_fence(pass_group_builder *g, const ir_inst *barrier) {
         ir_build_barrier(&b, IR_SCOPE_WORKGROUP, IR_SCOPE_WORKGROUP, IR_SEM_SEQ_CST | IR_SEM_LOCAL);
 }
 
-/* Barriers of fewer items than a group are of one item; what they say about memory of other groups
- * stays as a fence.  Assumptions have been made use of. */
+/* Is it a barrier of one item? */
+static bool is_minor(const pass_group_builder *g, const ir_inst *barrier) {
+    bool several = g->shape->subgroup > 1;
+    return barrier->imm.sync.exec > (several ? IR_SCOPE_SUBGROUP : IR_SCOPE_WORKGROUP);
+}
+
+/* Barriers of fewer items than a group, or a sub-group of several items, are of one item; what they
+ * say about memory of other groups stays as a fence.  Assumptions have been made use of. */
 static void remove_minor(pass_group_builder *g) {
     foreach_block (block, g->f)
         foreach_inst (i, block) {
             bool barrier = i->op == IR_OP_barrier;
             if (barrier && i->imm.sync.scope < IR_SCOPE_WORKGROUP) add_fence(g, i);
-            if (i->op == IR_OP_assume || (barrier && !pass_synchronizes(i))) ir_remove(i);
+            if (i->op == IR_OP_assume || (barrier && is_minor(g, i))) ir_remove(i);
         }
 }
 
@@ -176,14 +183,18 @@ static const char *build_group(pass_group_builder *g) {
     pass_item_ids ids = {0};
     pass_group_variables variables = {0};
     pass_region_graph graph = {0};
+    const char *refusal = NULL;
     pass_copy_kernel(g);
+    if (g->shape->subgroup > 1) pass_begin_subgroups(g);
     remove_minor(g);
     pass_answer_spaces(g);
     pass_place_locals(g);
     pass_answer_queries(g, &ids);
     pass_expand_collectives(g, &ids, &variables);
     pass_expand_prints(g);
-    const char *refusal = pass_find_regions(g, &graph);
+    if (g->shape->subgroup > 1) refusal = pass_join_lanes(g, &ids);
+    if (!refusal && g->shape->subgroup > 1) pass_expand_collectives(g, &ids, &variables);
+    if (!refusal) refusal = pass_find_regions(g, &graph);
     if (refusal) return refusal;
     pass_build_context(g, &ids, &graph);
     pass_unshare_regions(g, &graph);
@@ -197,7 +208,7 @@ static const char *build_group(pass_group_builder *g) {
 
 void pass_make_group(ir_func *kernel, const pass_group_shape *shape, ir_arena *arena,
                      pass_group_code *out) {
-    *out = (pass_group_code){.refusal = find_refusal(kernel)};
+    *out = (pass_group_code){.refusal = find_refusal(kernel, shape)};
     if (out->refusal) return;
     const pass_group_shape completed = complete_shape(shape, kernel);
     const char *name = ir_sprintf(arena, "%s.block", kernel->name);
@@ -251,12 +262,16 @@ static void remove_locals(ir_module *m, ir_arena *scratch) {
  *        control flow that needs too many copies of blocks.  A warning gives the reason; the kernel
  *        stays. */
 bool pass_regions(ir_module *m, pass_ctx *cx) {
-    const pass_group_shape any = {0}, shape = cx->range ? pass_shape_of(cx->range) : any;
+    const pass_group_shape any = {0};
+    pass_group_shape shape = cx->range ? pass_shape_of(cx->range) : any;
     bool changed = false;
     ir_vec(ir_func *) kernels = {0};
     foreach_func (f, m)
         if (f->flags & IR_FUNC_KERNEL) *ir_push(cx->scratch, &kernels) = f;
-    for (uint32_t k = 0; k < kernels.n; k++) changed |= make_group(kernels.data[k], &shape, cx);
+    for (uint32_t k = 0; k < kernels.n; k++) {
+        shape.subgroup = pass_subgroup_needed(kernels.data[k], cx->target);
+        changed |= make_group(kernels.data[k], &shape, cx);
+    }
     if (changed) remove_locals(m, cx->scratch);
     return changed;
 }

@@ -4,6 +4,7 @@
 #define SPVFUSE_REGIONS_H
 
 #include "ir/launch.h"
+#include "ir/target.h"
 #include "passes/passes.h"
 
 /* What all launches of the code have in common; zeros: nothing is known.  A local size that the
@@ -19,7 +20,18 @@ typedef struct {
     bool streams;      /* more memory is accessed than caches hold */
     bool small;        /* too little to do for code that takes long to make */
     unsigned inner;    /* the dimension of the innermost loop over items: pass_find_inner */
+    /* Work-items of a sub-group, a power of two up to PASS_MAX_SUBGROUP; 0: one.  It is not a fact
+     * about launches but a decision (pass_subgroup_size), on which all code of a kernel agrees. */
+    unsigned subgroup;
 } pass_group_shape;
+
+enum { PASS_MAX_SUBGROUP = 32 };
+
+/* The work-items of a full sub-group of the kernel: what it requires, if that is possible, otherwise
+ * as many as a vector of the target has lanes of 32 bits.  NULL: of one that requires nothing. */
+unsigned pass_subgroup_size(const ir_func *kernel, const ir_target *target);
+/* The same for kernels that do not depend on it: one. */
+unsigned pass_subgroup_needed(const ir_func *kernel, const ir_target *target);
 
 /* Can a kernel find out which of its items form a work-group?  (observes.c) */
 bool pass_observes_groups(const ir_func *kernel, ir_arena *scratch);

@@ -20,7 +20,9 @@
  * The last item that gets to an async copy performs it.  Waiting for it is a barrier, and events
  * are null.
  *
- * A sub-group has one item, for which all operations are simple, in any control flow.
+ * If a sub-group has one item, all of its operations are simple, in any control flow.  If it has
+ * several, items expand only what they can answer alone; what they meet for remains, and the
+ * sub-groups expand what is left of it later (regions_subgroups.c).
  *
  * Until regions are made, the variables are represented by addresses that are the same for all
  * items, or, if items access them in turns, by addresses that may differ.
@@ -88,11 +90,9 @@ static ir_inst *all_lanes(ir_func *f, ir_type t, double value) {
     return ir_const(f, t, ir_const_float(f, ir_elem(t), value)->imm.bits);
 }
 
-/* op(neutral, x) is x, bit for bit. */
-static ir_inst *neutral(ir_func *f, const ir_inst *i) {
-    ir_type t = i->type;
+ir_inst *pass_neutral(ir_func *f, ir_op op, ir_type t) {
     uint64_t ones = ir_zext(UINT64_MAX, ir_bits(f->module, t));
-    switch (i->op) {
+    switch (op) {
     case IR_OP_group_fadd: return all_lanes(f, t, -0.0);
     case IR_OP_group_mul: return ir_const(f, t, 1);
     case IR_OP_group_fmul: return all_lanes(f, t, 1);
@@ -107,22 +107,21 @@ static ir_inst *neutral(ir_func *f, const ir_inst *i) {
     }
 }
 
-/* What an exclusive scan gives the first item. */
-static ir_inst *first_of_scan(ir_func *f, const ir_inst *i) {
-    switch (i->op) {
-    case IR_OP_group_fadd: return ir_const(f, i->type, 0);
-    case IR_OP_group_fmin: return all_lanes(f, i->type, INFINITY);
-    case IR_OP_group_fmax: return all_lanes(f, i->type, -INFINITY);
-    default: return neutral(f, i);
+ir_inst *pass_first_of_scan(ir_func *f, ir_op op, ir_type t) {
+    switch (op) {
+    case IR_OP_group_fadd: return ir_const(f, t, 0);
+    case IR_OP_group_fmin: return all_lanes(f, t, INFINITY);
+    case IR_OP_group_fmax: return all_lanes(f, t, -INFINITY);
+    default: return pass_neutral(f, op, t);
     }
 }
 
-static ir_inst *combine_values(expander *c, const ir_inst *i, ir_inst *x, ir_inst *y) {
-    ir_op op = ir_combining_op((ir_op)i->op);
-    if (i->op == IR_OP_group_any) op = IR_OP_or;
-    if (i->op == IR_OP_group_all) op = IR_OP_and;
+ir_inst *pass_combine(ir_builder *b, ir_op group_op, ir_inst *x, ir_inst *y) {
+    ir_op op = ir_combining_op(group_op);
+    if (group_op == IR_OP_group_any) op = IR_OP_or;
+    if (group_op == IR_OP_group_all) op = IR_OP_and;
     uint32_t flags = ir_is_float(x->type) ? IR_REASSOC : 0;
-    return ir_build(&c->b, op, x->type, ir_with_flags(flags), IR_ARGS(x, y));
+    return ir_build(b, op, x->type, ir_with_flags(flags), IR_ARGS(x, y));
 }
 
 static ir_inst *is_item(expander *c, ir_inst *number) {
@@ -153,12 +152,14 @@ static ir_inst *begin_expansion(expander *c, ir_inst *first) {
 }
 
 static ir_inst *reduce_or_scan(expander *c, const ir_inst *i) {
-    ir_inst *none = neutral(c->g->f, i), *first = first_of_scan(c->g->f, i);
+    ir_func *f = c->g->f;
+    ir_inst *none = pass_neutral(f, (ir_op)i->op, i->type);
+    ir_inst *first = pass_first_of_scan(f, (ir_op)i->op, i->type);
     ir_inst *variable = begin_expansion(c, none), *turn = at_turn(c, variable);
     ir_inst *before = read(c, turn, none->type);
-    ir_inst *after = combine_values(c, i, before, ir_arg(i, 0));
+    ir_inst *after = pass_combine(&c->b, (ir_op)i->op, before, ir_arg(i, 0));
     write_slot(c, turn, after);
-    if (first != none) before = choose(c, is_item(c, ir_const(c->g->f, IR_I64, 0)), first, before);
+    if (first != none) before = choose(c, is_item(c, ir_const(f, IR_I64, 0)), first, before);
     ir_inst *total = finish(c, variable, none);
     bool vote = i->op == IR_OP_group_any || i->op == IR_OP_group_all;
     if (!vote && i->imm.group.op == IR_GROUP_INCLUSIVE) return after;
@@ -174,34 +175,19 @@ static ir_inst *take_from(expander *c, const ir_inst *i, ir_inst *number) {
     return finish(c, variable, ir_const(c->g->f, v->type, 0));
 }
 
-/* The linear id that operand 1 of a broadcast means. */
-static ir_inst *find_source(expander *c, const ir_inst *i) {
-    ir_inst *id = ir_arg(i, 1), *linear = NULL;
+ir_inst *pass_find_source(ir_builder *b, const pass_item_ids *ids, const ir_inst *broadcast) {
+    ir_inst *id = ir_arg(broadcast, 1), *linear = NULL;
     for (unsigned d = ir_lanes(id->type); d-- > 0;) {
-        ir_inst *part = ir_is_vector(id->type) ? ir_build_extract(&c->b, id, d) : id;
-        if (part->type != IR_I64)
-            part = ir_build1(&c->b, ir_bits(NULL, part->type) < 64 ? IR_OP_zext : IR_OP_trunc,
-                             IR_I64, part);
-        if (linear && c->ids->count[d])
-            linear = ir_build2(&c->b, IR_OP_mul, IR_I64, linear, c->ids->count[d]);
-        linear = linear ? ir_build2(&c->b, IR_OP_add, IR_I64, linear, part) : part;
+        ir_inst *part = ir_is_vector(id->type) ? ir_build_extract(b, id, d) : id;
+        part = pass_fit(b, part, IR_I64);
+        if (linear && ids->count[d])
+            linear = ir_build2(b, IR_OP_mul, IR_I64, linear, ids->count[d]);
+        linear = linear ? ir_build2(b, IR_OP_add, IR_I64, linear, part) : part;
     }
     return linear;
 }
 
 /* ---------------------------------------------------------------------------- of one item alone */
-
-static ir_inst *one_bit(expander *c, ir_inst *ballot, ir_inst *index) {
-    ir_inst *word =
-        ir_build2(&c->b, IR_OP_lshr, index->type, index, ir_const(c->g->f, index->type, 5));
-    ir_inst *bit =
-        ir_build2(&c->b, IR_OP_and, index->type, index, ir_const(c->g->f, index->type, 31));
-    word = ir_build2(&c->b, IR_OP_extract, IR_I32, ballot, word);
-    if (bit->type != IR_I32)
-        bit =
-            ir_build1(&c->b, ir_bits(NULL, bit->type) < 32 ? IR_OP_zext : IR_OP_trunc, IR_I32, bit);
-    return ir_build1(&c->b, IR_OP_trunc, IR_I1, ir_build2(&c->b, IR_OP_lshr, IR_I32, word, bit));
-}
 
 /* Only NaN differs from itself. */
 static ir_inst *is_own_equal(expander *c, ir_inst *v) {
@@ -211,7 +197,7 @@ static ir_inst *is_own_equal(expander *c, ir_inst *v) {
 }
 
 static ir_inst *count_ballot(expander *c, const ir_inst *i) {
-    ir_inst *bit = one_bit(c, ir_arg(i, 0), ir_const(c->g->f, IR_I32, 0));
+    ir_inst *bit = pass_ballot_bit(&c->b, ir_arg(i, 0), ir_const(c->g->f, IR_I32, 0));
     if (i->imm.group.op == IR_GROUP_EXCLUSIVE) return ir_const(c->g->f, i->type, 0);
     return ir_build1(&c->b, IR_OP_zext, i->type, bit);
 }
@@ -226,15 +212,17 @@ static ir_inst *answer_alone(expander *c, const ir_inst *i) {
                         IR_ARGS(ir_const(f, i->type, 0),
                                 ir_build1(&c->b, IR_OP_zext, IR_I32, ir_arg(i, 0)),
                                 ir_const(f, IR_I32, 0)));
-    case IR_OP_group_inverse_ballot: return one_bit(c, ir_arg(i, 0), ir_const(f, IR_I32, 0));
-    case IR_OP_group_ballot_bit: return one_bit(c, ir_arg(i, 0), ir_arg(i, 1));
+    case IR_OP_group_inverse_ballot:
+        return pass_ballot_bit(&c->b, ir_arg(i, 0), ir_const(f, IR_I32, 0));
+    case IR_OP_group_ballot_bit: return pass_ballot_bit(&c->b, ir_arg(i, 0), ir_arg(i, 1));
     case IR_OP_group_ballot_count: return count_ballot(c, i);
     case IR_OP_group_ballot_lsb:
     case IR_OP_group_ballot_msb: return ir_const(f, i->type, 0);
     default: break;
     }
     bool scans = ir_combining_op((ir_op)i->op) != IR_OP_const;
-    if (scans && i->imm.group.op == IR_GROUP_EXCLUSIVE) return first_of_scan(f, i);
+    if (scans && i->imm.group.op == IR_GROUP_EXCLUSIVE)
+        return pass_first_of_scan(f, (ir_op)i->op, i->type);
     return ir_arg(i, 0);
 }
 
@@ -312,6 +300,12 @@ static void replace(ir_inst *i, ir_inst *by) {
     ir_remove(i);
 }
 
+/* An operation of one item, though its sub-group has several. */
+static void expand_question(expander *c, ir_inst *i) {
+    ir_inst *answer = pass_ask_ballot(c->g, c->ids, &c->b, i);
+    if (answer) replace(i, answer);
+}
+
 static void expand(expander *c, ir_inst *i) {
     ir_before(&c->b, i);
     if (i->op == IR_OP_async_copy) {
@@ -319,10 +313,12 @@ static void expand(expander *c, ir_inst *i) {
     } else if (i->op == IR_OP_wait_events) {
         synchronize(c);
         ir_remove(i);
+    } else if (c->ids->lane) {
+        expand_question(c, i);
     } else if (!pass_synchronizes(i)) {
         replace(i, answer_alone(c, i));
     } else if (i->op == IR_OP_group_broadcast) {
-        replace(i, take_from(c, i, find_source(c, i)));
+        replace(i, take_from(c, i, pass_find_source(&c->b, c->ids, i)));
     } else {
         replace(i, reduce_or_scan(c, i));
     }

@@ -48,7 +48,8 @@ typedef struct {
     ir_value_list values; /* that cross heads */
     decisions of;
     pass_context context;
-    ir_map read;           /* by region and value: the value in that region */
+    ir_map read;     /* by region and value: the value in that region */
+    ir_map operands; /* by address of what is repeated: its operands, before reads replace them */
     ir_inst **first_store; /* by block id: where phis of the next region are written */
 } keeper;
 
@@ -61,9 +62,7 @@ static keeping keeping_of(const keeper *k, const ir_inst *v) {
 static uint32_t region_of(const keeper *k, const ir_block *b) { return k->graph->region_of[b->id]; }
 
 static bool is_everywhere(const keeper *k, const ir_inst *v) {
-    const pass_group_builder *g = k->g;
-    if (!v->block || v->block == g->entry.block || v->block == g->group.block) return true;
-    return pass_is_item_id(k->ids, v);
+    return pass_is_outside(k->g, v) || pass_is_item_id(k->ids, v);
 }
 
 static bool is_head_phi(const keeper *k, const ir_inst *v) {
@@ -151,6 +150,17 @@ static bool is_repeatable(const keeper *k, const ir_inst *v, budget *left) {
     return true;
 }
 
+/* Recursion is bounded by MAX_REPEATED. */
+static void note_operands(keeper *k, const ir_inst *v) {
+    keeping how = keeping_of(k, v);
+    bool copied = how == REPEATED || (how == NOT_KEPT && !is_everywhere(k, v));
+    if (!copied || ir_map_get(&k->operands, (uintptr_t)v)) return;
+    ir_inst **args = ir_new_array(k->g->scratch, ir_inst *, v->nargs + 1u);
+    for (unsigned n = 0; n < v->nargs; n++) args[n] = ir_arg(v, n);
+    ir_map_set(k->g->scratch, &k->operands, (uintptr_t)v, args);
+    for (unsigned n = 0; n < v->nargs; n++) note_operands(k, args[n]);
+}
+
 static void find_repeated(keeper *k) {
     for (uint32_t n = 0; n < k->values.n; n++) {
         const ir_inst *v = k->values.data[n];
@@ -161,6 +171,8 @@ static void find_repeated(keeper *k) {
         if (k->of.how[v->id] != PER_ITEM || (mixed && !is_address) || is_head_phi(k, v)) continue;
         if (is_repeatable(k, v, &left)) k->of.how[v->id] = REPEATED;
     }
+    for (uint32_t n = 0; n < k->values.n; n++)
+        if (k->of.how[k->values.data[n]->id] == REPEATED) note_operands(k, k->values.data[n]);
 }
 
 /* -------------------------------------------------------------------------------------- storage */
@@ -177,14 +189,19 @@ ir_inst *pass_group_storage(pass_group_builder *g, uint64_t bytes) {
     return ir_build_ptradd(&g->entry, scratch(g), ir_const(g->f, IR_I64, before), true);
 }
 
+/* Do sub-groups that run one after the other need it one after the other? */
+bool pass_is_reused(const pass_group_builder *g) { return g->lanes && !g->has_barriers; }
+
 /* `bytes` for each item, after what the group has: the address of item 0's.  Items count in
- * multiples of 64, and so does what precedes it. */
-static ir_inst *item_storage(keeper *k, uint64_t bytes, uint64_t align) {
-    pass_group_builder *g = k->g;
-    uint64_t *need = &g->need->scratch_item;
+ * multiples of 64, and so does what precedes it.  Sub-groups have what their items have. */
+ir_inst *pass_item_storage(pass_group_builder *g, const pass_item_ids *ids, uint64_t bytes,
+                           uint64_t align) {
+    uint64_t *need = &g->need->scratch_item, items = g->shape->subgroup;
+    if (pass_is_reused(g)) return pass_group_storage(g, bytes * g->lanes);
+    if (items > 1 && !g->lanes) bytes = (bytes + items - 1) / items;
     *need = round_up(*need, align > 64 ? align / 64 : 1);
     ir_inst *before = ir_const(g->f, IR_I64, *need);
-    ir_inst *offset = ir_build2(&g->entry, IR_OP_mul, IR_I64, k->ids->rounded, before);
+    ir_inst *offset = ir_build2(&g->entry, IR_OP_mul, IR_I64, ids->rounded, before);
     offset =
         ir_build2(&g->entry, IR_OP_add, IR_I64, offset, ir_const(g->f, IR_I64, g->need->scratch));
     *need += bytes;
@@ -204,9 +221,10 @@ static unsigned align_of(const keeper *k, const ir_inst *v) {
 }
 
 static ir_inst *element(keeper *k, ir_builder *b, const ir_inst *v) {
-    ir_inst *size = ir_const(k->g->f, IR_I64, stride_of(k, v));
-    ir_inst *offset =
-        ir_build(b, IR_OP_mul, IR_I64, ir_with_flags(IR_NSW | IR_NUW), IR_ARGS(k->ids->item, size));
+    ir_inst *size = ir_const(k->g->f, IR_I64, stride_of(k, v)), *item = k->ids->item;
+    if (k->g->lanes && !pass_is_reused(k->g))
+        item = pass_build_plain(b, IR_OP_add, k->ids->first, item);
+    ir_inst *offset = pass_build_plain(b, IR_OP_mul, item, size);
     return ir_build_ptradd(b, k->of.slot[v->id], offset, true);
 }
 
@@ -231,7 +249,7 @@ static void make_slot(keeper *k, const ir_inst *v) {
     if (how == UNIFORM) k->of.slot[v->id] = ir_build_alloca(&k->g->entry, v->type, align_of(k, v));
     if (how != PER_ITEM && how != VARIABLE) return;
     uint64_t align = how == VARIABLE ? v->imm.var->align : align_of(k, v);
-    if (!*shared) *shared = item_storage(k, stride_of(k, v), align);
+    if (!*shared) *shared = pass_item_storage(k->g, k->ids, stride_of(k, v), align);
     k->of.slot[v->id] = *shared;
 }
 
@@ -245,8 +263,9 @@ static void begin_at(const keeper *k, ir_builder *b, ir_inst *before) {
 static ir_inst *read_at(keeper *k, ir_builder *b, ir_inst *v, uint32_t region);
 
 static ir_inst *copy_at(keeper *k, ir_builder *b, const ir_inst *v, uint32_t region) {
-    ir_inst *args[IR_MAX_LANES];
-    for (unsigned n = 0; n < v->nargs; n++) args[n] = read_at(k, b, ir_arg(v, n), region);
+    ir_inst *args[IR_MAX_LANES], **operand = ir_map_get(&k->operands, (uintptr_t)v);
+    for (unsigned n = 0; n < v->nargs; n++)
+        args[n] = read_at(k, b, operand ? operand[n] : ir_arg(v, n), region);
     return ir_build_like(b, v, v->type, args);
 }
 

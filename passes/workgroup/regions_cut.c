@@ -12,6 +12,9 @@
  * targets that are no synchronization points are given up as heads, and the search starts again.
  * With synchronization points as the only heads, all items leave every region to the same head.
  *
+ * Items of a sub-group may come to different synchronization points, unless these are barriers of
+ * the group.  Then all heads are kept, and items part (regions_order.c).
+ *
  * After that a block may be in several regions, which get copies of it.
  */
 #include "passes/workgroup/regions_impl.h"
@@ -26,11 +29,17 @@ static void split_edges(ir_block *b) {
         if (b->succ[n]->first->op == IR_OP_phi) ir_split_edge(b, n);
 }
 
+/* Do all items whose regions are made come together at i? */
+static bool is_meeting(const pass_group_builder *g, const ir_inst *i) {
+    bool barrier = i->op == IR_OP_barrier && i->imm.sync.exec <= IR_SCOPE_SUBGROUP;
+    return pass_synchronizes(i) || (g->lanes && barrier);
+}
+
 static void cut_block(const pass_group_builder *g, ir_block *block, ir_block_list *syncs) {
     ir_builder b;
     ir_builder_init(&b, g->f);
     foreach_inst_reverse (i, block) {
-        if (!pass_synchronizes(i)) continue;
+        if (!is_meeting(g, i)) continue;
         ir_block *tail = ir_split_block(block, i);
         ir_at_end(&b, block);
         ir_build_jmp(&b, tail);
@@ -45,6 +54,7 @@ typedef struct {
     pass_region_graph *graph;
     const ir_order *order;
     bool *sync;          /* by block id: synchronization points, the start and the end */
+    bool *shared;        /* those of them where no other item can be elsewhere */
     const bool *chooses; /* by block id: its branch chooses the next one */
     bool *refused;       /* by block id: cannot be a head */
     ir_block_list heads;
@@ -135,25 +145,36 @@ static void find_members(cutter *c) {
 }
 
 /* Do all items of the region continue at the same head?  If not, heads are refused. */
-static bool check_targets(cutter *c, const pass_region *r) {
+static bool check_targets(cutter *c, const pass_region *r, bool *again) {
     bool fine = true;
     if (r->targets.n < 2 || r->chooser) return true;
     for (uint32_t k = 0; k < r->targets.n; k++) {
         uint32_t target = r->targets.data[k]->id;
-        fine &= c->sync[target];
+        fine &= c->shared[target];
+        *again |= !c->sync[target];
         c->refused[target] |= !c->sync[target];
     }
     return fine;
 }
 
+/* All heads are used, and items go where they go. */
+static void let_part(cutter *c) {
+    memset(c->refused, 0, c->graph->nblocks);
+    find_heads(c);
+    find_members(c);
+    for (uint32_t k = 0; k < c->graph->n; k++) c->graph->region[k].chooser = NULL;
+    c->graph->parts = true;
+}
+
 static void search(cutter *c) {
     const pass_region_graph *graph = c->graph;
     for (unsigned round = 0;; round++) {
-        bool fine = true;
+        bool fine = true, again = false;
         find_heads(c);
         find_members(c);
-        for (uint32_t k = 0; k < graph->n; k++) fine &= check_targets(c, &graph->region[k]);
-        if (fine || !c->visits) return;
+        for (uint32_t k = 0; k < graph->n; k++) fine &= check_targets(c, &graph->region[k], &again);
+        if (!fine && !again) let_part(c);
+        if (fine || !again || !c->visits) return;
         for (uint32_t b = 0; b < graph->nblocks && round == MAX_ROUNDS; b++)
             c->refused[b] = !c->sync[b];
     }
@@ -166,6 +187,15 @@ static bool *find_syncs(const pass_group_builder *g, const pass_region_graph *gr
     return sync;
 }
 
+/* Those of the group, and the start and the end; items of a sub-group come to others as they like.
+ * */
+static bool *find_shared(const pass_group_builder *g, const pass_region_graph *graph) {
+    bool *shared = find_syncs(g, graph);
+    for (uint32_t k = 0; k < graph->syncs.n; k++)
+        shared[graph->syncs.data[k]->id] = pass_synchronizes(graph->syncs.data[k]->first);
+    return shared;
+}
+
 const char *pass_find_regions(const pass_group_builder *g, pass_region_graph *out) {
     foreach_block (block, g->f) {
         split_edges(block);
@@ -174,12 +204,18 @@ const char *pass_find_regions(const pass_group_builder *g, pass_region_graph *ou
     out->nblocks = g->f->next_block;
     out->is_head = ir_new_array(g->scratch, bool, out->nblocks);
     out->region_of = ir_new_array(g->scratch, uint32_t, out->nblocks);
-    pass_find_uniform(g->f, g->scratch, &out->uniform);
+    if (g->lanes)
+        pass_find_uniform_subgroup(g->f, g->scratch, &out->uniform);
+    else if (g->has_parted)
+        pass_find_uniform_alone(g->f, g->scratch, &out->uniform);
+    else
+        pass_find_uniform(g->f, g->scratch, &out->uniform);
     const uint64_t most = (uint64_t)GROWTH * (out->nblocks + SMALL);
     cutter c = {.g = g,
                 .graph = out,
                 .order = &ir_dominators(g->f)->order,
                 .sync = find_syncs(g, out),
+                .shared = find_shared(g, out),
                 .refused = ir_new_array(g->scratch, bool, out->nblocks),
                 .seen = ir_new_array(g->scratch, uint32_t, out->nblocks),
                 .visits = (MAX_ROUNDS + 2) * most};

@@ -51,7 +51,7 @@ static ir_inst *actual_size(pass_group_builder *g, unsigned d) {
     return ir_build2(&g->group, IR_OP_umin, IR_I64, size, rest);
 }
 
-static ir_inst *multiply_all(ir_builder *b, ir_inst *const factor[3]) {
+ir_inst *pass_multiply(ir_builder *b, ir_inst *const factor[3]) {
     ir_inst *product = factor[0];
     for (unsigned d = 1; d < 3; d++)
         if (factor[d])
@@ -63,7 +63,7 @@ static ir_inst *multiply_all(ir_builder *b, ir_inst *const factor[3]) {
 static ir_inst *full_size(pass_group_builder *g) {
     ir_inst *size[3];
     for (unsigned d = 0; d < 3; d++) size[d] = local_size(g, d);
-    return multiply_all(&g->entry, size);
+    return pass_multiply(&g->entry, size);
 }
 
 /* The same, rounded up to a multiple of 64. */
@@ -84,7 +84,12 @@ static ir_inst *offset_of(pass_group_builder *g, unsigned d) {
 
 static ir_inst *global_id(pass_group_builder *g, pass_item_ids *ids, ir_builder *b, unsigned d) {
     ir_inst *base = pass_build_plain(&g->group, IR_OP_add, first_item(g, d), offset_of(g, d));
-    ir_inst *id = pass_build_plain(b, IR_OP_add, base, ids->id[d]);
+    ir_inst *id = ids->id[d];
+    if (!d && ids->first_x) {
+        base = pass_build_plain(&g->subgroup, IR_OP_add, base, ids->first_x);
+        id = ids->lane;
+    }
+    id = pass_build_plain(b, IR_OP_add, base, id);
     *ir_push(g->scratch, &ids->global_id) = id;
     return id;
 }
@@ -104,8 +109,11 @@ static ir_inst *global_linear_id(pass_group_builder *g, const pass_item_ids *ids
 /* One item is a sub-group. */
 static ir_inst *answer_subgroup(pass_group_builder *g, const pass_item_ids *ids,
                                 const ir_inst *query) {
+    if (ids->lane && query->op == IR_OP_enqueued_num_subgroups)
+        return pass_count_subgroups(g, &g->entry, full_size(g));
+    if (ids->lane) return pass_answer_lane(g, ids, query);
     switch (query->op) {
-    case IR_OP_num_subgroups: return multiply_all(&g->group, ids->count);
+    case IR_OP_num_subgroups: return pass_multiply(&g->group, ids->count);
     case IR_OP_enqueued_num_subgroups: return full_size(g);
     case IR_OP_subgroup_id: return ids->item;
     case IR_OP_subgroup_local_id: return pass_number(g, 0);
@@ -138,8 +146,10 @@ static ir_inst *fit(ir_builder *b, ir_inst *v, ir_type t) {
     return ir_build1(b, t == IR_I32 ? IR_OP_trunc : IR_OP_zext, t, v);
 }
 
-/* Lanes of a sub-group of one item: equal, ge, gt, le, lt. */
-static ir_inst *answer_mask(pass_group_builder *g, const ir_inst *query) {
+/* Lanes of a sub-group: equal, ge, gt, le, lt. */
+static ir_inst *answer_mask(pass_group_builder *g, const pass_item_ids *ids, ir_builder *b,
+                            const ir_inst *query) {
+    if (ids->lane) return pass_mask_of_lane(g, ids, b, (unsigned)query->imm.bits);
     uint64_t lanes[4] = {query->imm.bits == 2 || query->imm.bits == 4 ? 0 : 1};
     return ir_const_lanes(g->f, query->type, lanes);
 }
@@ -148,7 +158,7 @@ static void replace_query(pass_group_builder *g, pass_item_ids *ids, ir_builder 
                           ir_inst *query) {
     ir_before(b, query);
     ir_inst *value = query->op == IR_OP_subgroup_mask
-                         ? answer_mask(g, query)
+                         ? answer_mask(g, ids, b, query)
                          : fit(b, answer(g, ids, b, query), query->type);
     pass_copy_name(g, query, value);
     ir_replace_uses(query, value);
@@ -200,8 +210,14 @@ static void make_ids(pass_group_builder *g, pass_item_ids *ids) {
         ir_inst *count = actual_size(g, d);
         bool one = ir_is_const(count) && count->imm.bits == 1;
         ids->count[d] = one ? NULL : count;
-        ids->id[d] = one ? pass_number(g, 0) : ir_build_query(&b, IR_OP_local_id, IR_I64, d);
     }
+    if (g->shape->subgroup > 1) {
+        pass_make_lane_ids(g, ids);
+        return;
+    }
+    for (unsigned d = 0; d < 3; d++)
+        ids->id[d] =
+            ids->count[d] ? ir_build_query(&b, IR_OP_local_id, IR_I64, d) : pass_number(g, 0);
     bool line = !ids->count[1] && !ids->count[2];
     ids->item = line ? ids->id[0] : ir_build_query(&b, IR_OP_local_linear_id, IR_I64, 0);
 }
@@ -214,7 +230,8 @@ void pass_answer_queries(pass_group_builder *g, pass_item_ids *out) {
     foreach_block (block, g->f)
         foreach_inst (i, block) {
             bool queries = ir_info(i)->rule == R_QUERY || i->op == IR_OP_subgroup_mask;
-            if (queries && !pass_is_item_id(out, i)) replace_query(g, out, &b, i);
+            bool made = pass_is_item_id(out, i) || i == out->lane || i == out->subgroup;
+            if (queries && !made) replace_query(g, out, &b, i);
         }
     use_small_ids(g, out);
 }

@@ -35,6 +35,13 @@ typedef struct {
     ir_builder entry; /* where values of the launch are computed */
     ir_builder group; /* where values of the group are computed */
     ir_block *start, *end;
+    /* Of sub-groups of several items.  While regions of a sub-group are made, `lanes` is the number
+     * of its items, the sub-group takes the place of the group, and `outer` is the group's block. */
+    ir_builder subgroup; /* where values of the sub-group are computed */
+    unsigned lanes;
+    const ir_block *outer;
+    bool has_barriers;   /* sub-groups wait for each other */
+    bool has_parted;     /* the code of a sub-group runs regions in turns (regions_order.c) */
     ir_map fields;       /* of info that have been loaded, by offset and type */
     ir_group_need *need; /* grows with the memory that the function uses */
 } pass_group_builder;
@@ -69,11 +76,22 @@ void pass_answer_spaces(pass_group_builder *g);
 
 /* What queries have become. */
 typedef struct {
-    ir_inst *count[3];       /* items of this group; NULL: one */
-    ir_inst *id[3], *item;   /* local ids and linear id, until there are counters of loops */
-    ir_inst *rounded;        /* items of a full group, rounded up to a multiple of 64 */
-    ir_value_list global_id; /* sums of a value of the group and an id */
+    ir_inst *count[3];             /* items of this group; NULL: one */
+    ir_inst *id[3], *item;         /* local ids and linear id, until there are counters of loops */
+    ir_inst *rounded;              /* items of a full group, rounded up to a multiple of 64 */
+    ir_value_list global_id;       /* sums of a value of the group and an id */
+    ir_inst *subgroup, *subgroups; /* its number, and how many the group has; NULL: one item each */
+    ir_inst *lane, *lanes;         /* the place of the item in its sub-group; items of that */
+    ir_inst *first_x;              /* local id 0 is this plus the lane; NULL: it is no such sum */
+    ir_inst *first;                /* the number of item 0 among those of the group; NULL: 0 */
 } pass_item_ids;
+
+/* Is v known before the loops over items, or no instruction? */
+static inline bool pass_is_outside(const pass_group_builder *g, const ir_inst *v) {
+    return !v->block || v->block == g->entry.block || v->block == g->group.block ||
+           v->block == g->outer;
+}
+ir_inst *pass_multiply(ir_builder *b, ir_inst *const factor[3]); /* without those that are NULL */
 
 /* Replaces the queries of the kernel. */
 void pass_answer_queries(pass_group_builder *g, pass_item_ids *out);
@@ -94,10 +112,62 @@ const char *pass_refuse_collective(const ir_inst *i);
 /* Replaces operations of the group by barriers and variables of the group. */
 void pass_expand_collectives(pass_group_builder *g, const pass_item_ids *ids,
                              pass_group_variables *out);
+/* op(neutral, x) is x, bit for bit. */
+ir_inst *pass_neutral(ir_func *f, ir_op group_op, ir_type t);
+/* What an exclusive scan gives the first item. */
+ir_inst *pass_first_of_scan(ir_func *f, ir_op group_op, ir_type t);
+ir_inst *pass_combine(ir_builder *b, ir_op group_op, ir_inst *x, ir_inst *y);
+/* The linear id that operand 1 of a broadcast in the group means. */
+ir_inst *pass_find_source(ir_builder *b, const pass_item_ids *ids, const ir_inst *broadcast);
 /* Replaces the placeholders by variables. */
 void pass_make_variables(pass_group_builder *g, const pass_group_variables *variables);
 /* Replaces printf by calls. */
 void pass_expand_prints(pass_group_builder *g);
+
+/* ------------------------------------ sub-groups of several items (regions_subgroups.c, …_lanes.c) */
+
+/* Makes the block where values of a sub-group are computed, and the end of its code. */
+void pass_begin_subgroups(pass_group_builder *g);
+/* Ids of items as functions of the sub-group and the lane; ids->count is given. */
+void pass_make_lane_ids(pass_group_builder *g, pass_item_ids *ids);
+/* How many sub-groups so many items have. */
+ir_inst *pass_count_subgroups(pass_group_builder *g, ir_builder *b, ir_inst *items);
+/* Answers a query. */
+ir_inst *pass_answer_lane(pass_group_builder *g, const pass_item_ids *ids, const ir_inst *query);
+/* The lanes that are equal to, at least, above, at most or below that of the item: v4i32. */
+ir_inst *pass_mask_of_lane(pass_group_builder *g, const pass_item_ids *ids, ir_builder *b,
+                           unsigned relation);
+/* What the item asks about a ballot; NULL: the operation is not such a question. */
+ir_inst *pass_ask_ballot(pass_group_builder *g, const pass_item_ids *ids, ir_builder *b,
+                         const ir_inst *question);
+/* Bit `index` of a ballot. */
+ir_inst *pass_ballot_bit(ir_builder *b, ir_inst *ballot, ir_inst *index);
+/* To another width, without sign. */
+ir_inst *pass_fit(ir_builder *b, ir_inst *v, ir_type t);
+/* So many bytes for each item of the sub-group: the address of the first one's. */
+ir_inst *pass_subgroup_storage(pass_group_builder *g, const pass_item_ids *ids, uint64_t bytes);
+/* Makes the code of sub-groups that of items, as which the code of the group sees them from then
+ * on: *ids becomes that of sub-groups.  NULL, or why it gives up. */
+const char *pass_join_lanes(pass_group_builder *g, pass_item_ids *ids);
+
+/* ------------- operations of sub-groups of several items (regions_exchange.c, regions_meet.c) */
+
+/* An operation at which the items of a sub-group meet.  Each has stored its operands before. */
+typedef struct {
+    ir_inst *marker; /* the barrier in its place */
+    ir_op op;
+    ir_imm imm;
+    ir_type type;    /* of operand 0, in memory */
+    bool is_moved;   /* out is `in`, from which items read */
+    ir_inst *in;     /* address of operand 0: its components one after the other, lane by lane */
+    ir_inst *index;  /* address of operand 1, which is the same for all */
+    ir_inst *out;    /* address of the result, in the same order; NULL: it is the same for all */
+    ir_inst *result; /* stands for the result that is the same for all */
+} pass_exchange;
+typedef ir_vec(pass_exchange) pass_exchanges;
+
+/* Replaces operations at which items of a sub-group, or of the group, meet. */
+void pass_find_exchanges(pass_group_builder *g, const pass_item_ids *ids, pass_exchanges *out);
 
 /* ---------------------------------------------------------------------- regions (regions_cut.c) */
 
@@ -124,6 +194,11 @@ typedef struct {
     uint32_t nblocks;    /* ids of blocks are below, until regions have loops */
     ir_block_list syncs; /* blocks that begin with a synchronization point */
     pass_uniformity uniform;
+    /* Items of a sub-group may part: each has stored the number of the region where it goes on, and
+     * the regions run in the order of these numbers, for the items that are there. */
+    bool parts;
+    uint32_t *number; /* by region */
+    ir_inst *next;    /* address of the numbers of the items, i32 */
 } pass_region_graph;
 
 /* By block id: the branch that ends it chooses where the items synchronize next.  `sync`, by block
@@ -134,12 +209,39 @@ bool *pass_find_choices(const pass_group_builder *g, const pass_region_graph *gr
 const char *pass_find_regions(const pass_group_builder *g, pass_region_graph *out);
 /* Gives each region blocks of its own. */
 void pass_unshare_regions(const pass_group_builder *g, pass_region_graph *graph);
+/* Computes in the preheaders what items get from exchanges. */
+void pass_meet(pass_group_builder *g, const pass_item_ids *ids, const pass_region_graph *graph,
+               const pass_exchanges *exchanges);
+
+/* ---------------------------------------------- items that part (regions_order.c) */
+
+/* Numbers the regions, and makes the memory for what items store. */
+void pass_number_regions(pass_group_builder *g, const pass_item_ids *ids, pass_region_graph *graph);
+/* The number of the region that has the head; of the end, one above all. */
+uint32_t pass_number_of(const pass_group_builder *g, const pass_region_graph *graph,
+                        const ir_block *head);
+/* Stores the numbers that items begin with, and makes the block that leads to the preheader of the
+ * region with the lowest number. */
+ir_block *pass_build_dispatch(pass_group_builder *g, const pass_item_ids *ids,
+                              const pass_region_graph *graph);
+/* The address where an item stores the number. */
+ir_inst *pass_next_of(pass_group_builder *g, const pass_region_graph *graph, ir_builder *b,
+                      ir_inst *lane);
+/* The lanes whose items are in the region: a mask; NULL: all.  b is in its preheader. */
+ir_inst *pass_find_active(pass_group_builder *g, const pass_item_ids *ids,
+                          const pass_region_graph *graph, const ir_block *head, ir_builder *b);
 
 /* ---------------------------------- values that cross regions (regions_context.c, …_coalesce.c) */
 
 /* Values that cross heads go through memory: a variable of the function if they are the same for
  * all items, otherwise a slot for each item.  Makes the preheaders of regions. */
 void pass_build_context(pass_group_builder *g, const pass_item_ids *ids, pass_region_graph *graph);
+
+/* Do sub-groups, which run one after the other, use memory of items again? */
+bool pass_is_reused(const pass_group_builder *g);
+/* `bytes` for each item: the address of item 0's.  No storage for the group may follow. */
+ir_inst *pass_item_storage(pass_group_builder *g, const pass_item_ids *ids, uint64_t bytes,
+                           uint64_t align);
 
 /* A value, and the number of a region that it comes into or that defines it. */
 typedef struct {

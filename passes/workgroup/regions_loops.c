@@ -23,6 +23,7 @@ typedef struct {
     uint32_t *region;       /* by block id: the region in whose loops it is */
     uint32_t nblocks;       /* ids are below */
     ir_block *after;        /* the loops of the current region */
+    ir_block *dispatch;     /* where regions lead if items part */
 } looper;
 
 static ir_block *preheader_of(const looper *l, ir_block *target) {
@@ -57,17 +58,12 @@ static bool runs_once(const looper *l, const pass_region *r) {
 
 /* ---------------------------------------------------------------------------------------- exits */
 
-static bool is_before_loops(const looper *l, const pass_region *r, const ir_inst *v) {
-    return !v->block || v->block == l->g->entry.block || v->block == l->g->group.block ||
-           v->block == r->preheader;
-}
-
 /* Moves the branch of the chooser to the end of the loops.  Gives its operand there, which comes
  * through a variable unless it is computed before the loops. */
 static ir_inst *move_choice(looper *l, const pass_region *r, ir_block *latch, ir_inst *chosen) {
     ir_block *from = r->chooser;
     ir_inst *slot = NULL;
-    if (!is_before_loops(l, r, chosen)) {
+    if (!pass_is_outside(l->g, chosen) && chosen->block != r->preheader) {
         slot = ir_build_alloca(&l->g->entry, chosen->type, 0);
         ir_before(&l->b, from->last);
         ir_build_store(&l->b, chosen, slot, 0, 0);
@@ -153,7 +149,31 @@ static void end_after(looper *l, const pass_region *r, ir_inst *slot) {
     ir_build_switch(&l->b, target, to[0], (ir_cases){targets->n - 1, values + 1, to + 1});
 }
 
+/* Each item stores where it goes on. */
+static void part(looper *l, const pass_region *r, ir_block *latch) {
+    ir_inst *lane = l->loops[r - l->graph->region].id[0];
+    for (uint32_t k = 0; k < r->blocks.n; k++) {
+        ir_block *b = r->blocks.data[k];
+        for (uint32_t n = 0; n < b->nsucc; n++) {
+            if (number_of(r, b->succ[n]) == PASS_NO_REGION) continue;
+            uint32_t number = pass_number_of(l->g, l->graph, b->succ[n]);
+            bool splits = b->nsucc > 1;
+            ir_block *from = splits ? ir_split_edge(b, n) : b;
+            ir_before(&l->b, from->last);
+            ir_inst *at = pass_next_of(l->g, l->graph, &l->b, lane);
+            ir_build_store(&l->b, ir_const(l->g->f, IR_I32, number), at, sizeof number, 0);
+            ir_redirect_edge(from, splits ? 0 : n, latch);
+        }
+    }
+    ir_at_end(&l->b, l->after);
+    ir_build_jmp(&l->b, l->dispatch);
+}
+
 static void link_exits(looper *l, const pass_region *r, ir_block *latch) {
+    if (l->graph->parts) {
+        part(l, r, latch);
+        return;
+    }
     if (r->chooser && r->targets.n > 1) {
         leave_by_choice(l, r, latch);
         return;
@@ -236,8 +256,21 @@ static void find_bounds(looper *l, const pass_region *r, pass_item_loops *all) {
     pass_find_bounds(l->g, l->ids, l->graph, &h, all);
 }
 
+/* Only items that are in the region run it. */
+static void enter(looper *l, const pass_region *r, ir_block *at, ir_block *latch, ir_inst *lane) {
+    ir_at_end(&l->b, at);
+    if (!l->graph->parts) {
+        ir_build_jmp(&l->b, r->head);
+        return;
+    }
+    ir_inst *next = pass_next_of(l->g, l->graph, &l->b, lane);
+    ir_inst *number = ir_const(l->g->f, IR_I32, pass_number_of(l->g, l->graph, r->head));
+    next = ir_build_load(&l->b, IR_I32, next, sizeof(uint32_t), 0);
+    ir_build_br(&l->b, ir_build2(&l->b, IR_OP_eq, IR_I1, next, number), r->head, latch);
+}
+
 static void build_loops(looper *l, const pass_region *r, pass_item_loops *all) {
-    find_bounds(l, r, all);
+    if (!l->graph->parts) find_bounds(l, r, all);
     item_loop loop[3]; /* outermost last */
     unsigned order[3];
     pass_order_loops(l->g->shape->inner, order);
@@ -247,14 +280,15 @@ static void build_loops(looper *l, const pass_region *r, pass_item_loops *all) {
     ir_inst *row = order[0] == 0 ? find_row(l, all) : NULL; /* once for all its items */
     loop[0] = begin_loop(l, all, order[0], at);
     at = loop[0].header;
+    bool items = l->g->lanes || l->g->shape->subgroup < 2;
     ir_at_end(&l->b, at);
     if (!row) row = find_row(l, all);
     all->item = pass_build_plain(&l->b, IR_OP_add, row, all->id[0]);
-    ir_build_jmp(&l->b, r->head);
-    if (at != before) at->loop_hint |= IR_LOOP_ITEMS;
+    if (items && at != before) at->loop_hint |= IR_LOOP_ITEMS;
     if (loop[0].end && loop[1].end) loop[1].header->loop_hint |= IR_LOOP_ROWS;
     for (unsigned k = 3; k-- > 0;)
         if (loop[k].end) latch = end_loop(l, &loop[k], &all->id[order[k]], latch);
+    enter(l, r, at, latch, all->id[0]);
     link_exits(l, r, latch);
 }
 
@@ -321,15 +355,16 @@ void pass_loop_over_items(pass_group_builder *g, const pass_item_ids *ids,
     remove_barriers(graph);
     remove_unused(&l);
     number_blocks(&l);
+    if (graph->parts) l.dispatch = pass_build_dispatch(g, ids, graph);
     for (uint32_t k = 0; k < graph->n; k++) {
         const pass_region *r = &graph->region[k];
         l.after = ir_block_new(g->f, NULL);
-        if (runs_once(&l, r))
+        if (!graph->parts && runs_once(&l, r))
             build_once(&l, r);
         else
             build_loops(&l, r, &l.loops[k]);
     }
-    ir_redirect_edge(g->group.block, 0, graph->region[0].preheader);
+    ir_redirect_edge(g->group.block, 0, l.dispatch ? l.dispatch : graph->region[0].preheader);
     if (ids->item != ids->id[0]) replace_id(&l, ids->item);
     for (unsigned d = 0; d < 3; d++) replace_id(&l, ids->id[d]);
 }

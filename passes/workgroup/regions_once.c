@@ -16,9 +16,7 @@
 enum { MAX_HOIST = 4 };
 
 static bool is_before(const pass_hoister *h, const ir_inst *v) {
-    const pass_group_builder *g = h->g;
-    return !v->block || v->block == g->entry.block || v->block == g->group.block ||
-           v->block == h->region->preheader;
+    return pass_is_outside(h->g, v) || v->block == h->region->preheader;
 }
 
 /* A division by a constant, which does not trap. */

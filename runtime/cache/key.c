@@ -6,7 +6,7 @@
  */
 #include "runtime/cache/cache.h"
 
-static_assert(sizeof(void *) != 8 || sizeof(rt_native_options) == 136,
+static_assert(sizeof(void *) != 8 || sizeof(rt_native_options) == 144,
               "a new option belongs in the key");
 
 static void add_number(rt_hash *h, uint64_t n) { rt_hash_add(h, &n, sizeof n); }
@@ -26,6 +26,7 @@ static void add_shape(rt_hash *h, const pass_group_shape *s) {
     add_number(h, s->apart);
     add_number(h, s->on_lines);
     add_number(h, s->streams);
+    add_number(h, s->subgroup);
 }
 
 static void add_options(rt_hash *h, const rt_native_options *o) {

@@ -67,7 +67,10 @@ static bool make_group(ir_func *f, const rt_native_options *o, ir_arena *arena, 
     }
     const char *refusal = o->only_blocks ? pass_cut_phases(f, arena, &p->kernel.phases) : NULL;
     if (refusal) return refuse(&p->kernel, cx, refusal);
-    pass_make_group(f, &o->shape, arena, &p->code);
+    const ir_target target = o->machine->describe(o->code.level);
+    pass_group_shape shape = o->shape;
+    shape.subgroup = pass_subgroup_needed(f, &target);
+    pass_make_group(f, &shape, arena, &p->code);
     if (p->code.refusal) return refuse(&p->kernel, cx, p->code.refusal);
     if (o->only_blocks) ir_func_remove(p->code.one);
     if (o->only_blocks) p->code.one = p->code.block;

@@ -18,10 +18,12 @@ static bool asks_subgroup(const ir_func *f) {
 /* Why no launch can run the kernel, as far as is known, or NULL. */
 static const char *refusal_of(ir_arena *a, const ir_func *f, const spvf_kernel_info *k) {
     if (f->refusal) return f->refusal;
-    if (k->required_subgroup_size > 1 && asks_subgroup(f))
+    if (k->required_subgroup_size && k->required_subgroup_size != ocl_subgroup_size(f) &&
+        asks_subgroup(f))
         return ir_sprintf(a,
-                          "it requires sub-groups of %u work-items; those of the device have one",
-                          k->required_subgroup_size);
+                          "it requires sub-groups of %u work-items; the device has those of powers "
+                          "of two, up to %d",
+                          k->required_subgroup_size, PASS_MAX_SUBGROUP);
     for (size_t n = 0; n < k->arg_count; n++) {
         const spvf_arg_info *arg = &k->args[n];
         const char *name = arg->name ? arg->name : ir_sprintf(a, "%zu", n);

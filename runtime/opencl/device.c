@@ -108,6 +108,7 @@ enum {
               CL_DEVICE_ATOMIC_SCOPE_DEVICE | CL_DEVICE_ATOMIC_SCOPE_ALL_DEVICES
 };
 
+static const size_t subgroup_sizes[] = {1, 2, 4, 8, 16, 32};
 static const size_t group_sizes[3] = {OCL_MAX_GROUP, OCL_MAX_GROUP, OCL_MAX_GROUP};
 static const cl_device_partition_property no_partition[1];
 static const cl_device_integer_dot_product_acceleration_properties_khr dot_products; /* no kind */

@@ -4,6 +4,7 @@
  * reference is released is gone, and a launch that would use it is refused.  Values lie one after
  * the other in one block of the kernel, each as aligned as its type wants.
  */
+#include "runtime/devices/cpu/cpu.h"
 #include "runtime/opencl/ocl.h"
 
 #include <stdlib.h>
@@ -311,14 +312,25 @@ static cl_int CL_API_CALL get_work_group_info(cl_kernel k, cl_device_id d,
     case CL_KERNEL_COMPILE_WORK_GROUP_SIZE: return give_required(&a, k->info);
     case CL_KERNEL_LOCAL_MEM_SIZE: return ocl_give_ulong(&a, ocl_local_memory(k));
     case CL_KERNEL_PREFERRED_WORK_GROUP_SIZE_MULTIPLE: return ocl_give_size(&a, OCL_GROUP_MULTIPLE);
-    case CL_KERNEL_PRIVATE_MEM_SIZE: return ocl_give_ulong(&a, 0);
+    case CL_KERNEL_PRIVATE_MEM_SIZE:
+    case CL_KERNEL_SPILL_MEM_SIZE_INTEL: return ocl_give_ulong(&a, 0);
     default: return CL_INVALID_VALUE; /* CL_KERNEL_GLOBAL_WORK_SIZE is for built-in kernels */
     }
 }
 
 /* -------------------------------------------------------------------------------------- sub-groups
  *
- * A sub-group is one item. */
+ * All sub-groups of a group have the size of the kernel but the last one, which may be smaller. */
+
+unsigned ocl_subgroup_size(const ir_func *kernel) {
+    const rt_device *d = ocl_device()->shared.base;
+    return d ? rt_cpu_subgroup_size(&rt_cpu_machine(d)->options, kernel) : 1;
+}
+
+static size_t count_subgroups(cl_kernel k, size_t items) {
+    unsigned size = ocl_subgroup_size(k->ir);
+    return items / size + (items % size != 0);
+}
 
 static cl_int count_items(const void *sizes, size_t bytes, size_t *items) {
     const size_t *n = sizes;
@@ -329,14 +341,18 @@ static cl_int count_items(const void *sizes, size_t bytes, size_t *items) {
 }
 
 /* As many dimensions as there is room for; all 0 when there is no such size. */
-static cl_int give_size_for_count(const ocl_answer *a, const void *in, size_t bytes,
-                                  const spvf_kernel_info *info) {
+static cl_int give_size_for_count(const ocl_answer *a, const void *in, size_t bytes, cl_kernel k) {
+    const spvf_kernel_info *info = k->info;
     size_t count, size[3], dims = a->to && a->room < sizeof size ? a->room / sizeof *size : 3;
     const uint32_t *required = info->required_local_size;
     if (!in || bytes != sizeof count) return CL_INVALID_VALUE;
     memcpy(&count, in, sizeof count);
-    for (size_t d = 0; d < 3; d++) size[d] = required[0] ? required[d] : d ? 1 : count;
-    bool fits = count && count <= largest_group(info) && count == size[0] * size[1] * size[2];
+    bool some =
+        count && count <= largest_group(info) / (required[0] ? 1 : ocl_subgroup_size(k->ir));
+    if (!some) count = 0;
+    for (size_t d = 0; d < 3; d++)
+        size[d] = required[0] ? required[d] : d ? 1 : count * ocl_subgroup_size(k->ir);
+    bool fits = some && count == count_subgroups(k, size[0] * size[1] * size[2]);
     for (size_t d = dims; d < 3; d++) fits &= size[d] == 1;
     if (!fits) memset(size, 0, sizeof size);
     return dims ? ocl_give(a, size, dims * sizeof *size) : CL_INVALID_VALUE;
@@ -352,14 +368,16 @@ static cl_int CL_API_CALL get_subgroup_info(cl_kernel k, cl_device_id d,
     switch (what) {
     case CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE:
         if (count_items(in, in_size, &items)) return CL_INVALID_VALUE;
-        return ocl_give_size(&a, 1);
+        return ocl_give_size(&a, ocl_subgroup_size(k->ir));
     case CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE:
         if (count_items(in, in_size, &items)) return CL_INVALID_VALUE;
-        return ocl_give_size(&a, items);
-    case CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT:
-        return give_size_for_count(&a, in, in_size, k->info);
-    case CL_KERNEL_MAX_NUM_SUB_GROUPS: return ocl_give_size(&a, largest_group(k->info));
+        return ocl_give_size(&a, count_subgroups(k, items));
+    case CL_KERNEL_LOCAL_SIZE_FOR_SUB_GROUP_COUNT: return give_size_for_count(&a, in, in_size, k);
+    case CL_KERNEL_MAX_NUM_SUB_GROUPS:
+        return ocl_give_size(&a, count_subgroups(k, largest_group(k->info)));
     case CL_KERNEL_COMPILE_NUM_SUB_GROUPS: return ocl_give_size(&a, k->ir->attrs.subgroups);
+    case CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL:
+        return ocl_give_size(&a, k->ir->attrs.subgroup_size);
     default: return CL_INVALID_VALUE;
     }
 }

@@ -121,7 +121,7 @@ static uint64_t local_size(const struct _cl_kernel *k, const spvf_range *r, bool
 
 static cl_int check_local(const struct _cl_kernel *k, const spvf_range *r, bool given) {
     const uint32_t *required = k->info->required_local_size;
-    const uint32_t subgroups = k->ir->attrs.subgroups; /* of one item each */
+    const uint32_t subgroups = k->ir->attrs.subgroups, full = ocl_subgroup_size(k->ir);
     uint64_t items = 1;
     for (unsigned d = 0; d < 3; d++) {
         uint64_t size = local_size(k, r, given, d), global = d < r->dims ? r->global[d] : 1;
@@ -131,7 +131,7 @@ static cl_int check_local(const struct _cl_kernel *k, const spvf_range *r, bool 
         if (k->built->uniform && global % size) return CL_INVALID_WORK_GROUP_SIZE;
         items *= size;
     }
-    if (subgroups && items != subgroups) return CL_INVALID_WORK_GROUP_SIZE;
+    if (subgroups && (items + full - 1) / full != subgroups) return CL_INVALID_WORK_GROUP_SIZE;
     return items > OCL_MAX_GROUP ? CL_INVALID_WORK_GROUP_SIZE : CL_SUCCESS;
 }
 
@@ -150,9 +150,9 @@ static cl_int check_range(const struct _cl_kernel *k, ocl_ndrange n, spvf_range 
     if (n.dims < 1 || n.dims > 3) return CL_INVALID_WORK_DIMENSION;
     *out = make_range(n);
     cl_int bad = check_global(out);
-    const uint32_t subgroups = k->ir->attrs.subgroups;
-    bool required = k->info->required_local_size[0], chosen = !n.local && !required && subgroups;
-    if (!bad && chosen) rt_cpu_groups_of(subgroups, out, out->local);
+    const uint64_t items = (uint64_t)k->ir->attrs.subgroups * ocl_subgroup_size(k->ir);
+    bool required = k->info->required_local_size[0], chosen = !n.local && !required && items;
+    if (!bad && chosen) rt_cpu_groups_of(items, out, out->local);
     return bad || (!n.local && !required && !chosen) ? bad : check_local(k, out, n.local || chosen);
 }
 
@@ -206,7 +206,7 @@ typedef struct {
 
 static void choose_size(void *arg) {
     suggestion *s = arg;
-    rt_cpu_local_size(s->kernel, s->range, s->local, &s->scratch);
+    rt_cpu_local_size(s->kernel, ocl_subgroup_size(s->kernel), s->range, s->local, &s->scratch);
 }
 
 static cl_int CL_API_CALL suggest_local_size(cl_command_queue q, cl_kernel k, cl_uint dims,

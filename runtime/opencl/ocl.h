@@ -439,6 +439,8 @@ void ocl_retain_kernel(cl_kernel k);
 void ocl_release_kernel(cl_kernel k);
 /* Of a work-group, as the arguments are set. */
 uint64_t ocl_local_memory(cl_kernel k);
+/* The work-items of a full sub-group. */
+unsigned ocl_subgroup_size(const ir_func *kernel);
 
 /* ----------------------------------------------------------------------- launches (launch.c) */
 

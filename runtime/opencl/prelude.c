@@ -40,7 +40,7 @@ static bool has_extension(const char *name) {
 /* ------------------------------------------------------------------------------ what is missing */
 
 /* Names of extensions that clang has no list for. */
-static const char *const too_little[] = {"cl_khr_expect_assume",
+static const char *const too_little[] = {"cl_intel_required_subgroup_size", "cl_khr_expect_assume",
                                          "cl_khr_work_group_uniform_arithmetic"};
 
 /* Work-group functions of the integers come first. */

@@ -163,6 +163,21 @@ static bool run(compilation *c, arguments *words, int in, int out) {
     return outcome == RT_PROGRAM_RAN && has_bytes(out);
 }
 
+/* Does the program have operations of sub-groups? */
+static bool has_subgroups(const ocl_source *s) {
+    bool any = strstr(s->source, "sub_group") != NULL;
+    for (size_t k = 0; k < s->header_count; k++)
+        any |= strstr(s->headers[k].text, "sub_group") != 0;
+    return any;
+}
+
+/* Headers of clang do not say that operations of sub-groups depend on who executes them, so some
+ * versions move equal ones out of the two sides of a branch. */
+static void keep_branches(compilation *c, arguments *words) {
+    ADD(c, words, "-mllvm", "-simplifycfg-sink-common=0");
+    ADD(c, words, "-mllvm", "-simplifycfg-hoist-common=0");
+}
+
 /* All but the names of files. */
 static void add_options(compilation *c, arguments *words, bool optimizer) {
     const ocl_options *o = c->source->options;
@@ -174,6 +189,7 @@ static void add_options(compilation *c, arguments *words, bool optimizer) {
     ADD(c, words, "-Wno-unused-command-line-argument", "-Wno-unknown-warning-option");
     ADD(c, words, "-fgnu89-inline", o->optimize ? "-O2" : "-O0");
     if (!optimizer) ADD(c, words, "-Xclang", "-disable-llvm-passes");
+    if (has_subgroups(c->source)) keep_branches(c, words);
     if (!o->has_std) ADD(c, words, "-cl-std=CL1.2");
     if (!o->is_c1) ADD(c, words, "-D__opencl_c_subgroups=1");
     if (c->source->header_count) ADD(c, words, "-I", OCL_HEADER_FOLDER);

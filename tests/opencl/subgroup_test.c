@@ -25,6 +25,7 @@ static const char *const extensions[] = {
     "cl_khr_work_group_uniform_arithmetic",
     "cl_khr_integer_dot_product",
     "cl_khr_expect_assume",
+    "cl_intel_required_subgroup_size",
 };
 enum { EXTENSIONS = sizeof extensions / sizeof *extensions };
 
@@ -238,13 +239,36 @@ Test(subgroup, declared) {
     cl_program p = built("#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n"
                          "kernel void k(global int *out) {\n"
                          "  half h = sub_group_rotate((half)*out, 0);\n"
-                         "  double d = sub_group_clustered_rotate(1.5, 1, 2);\n"
+                         "  double d = sub_group_clustered_rotate(1.5, 2, 2);\n"
                          "  ulong u = work_group_scan_inclusive_xor(7ul);\n"
                          "  *out = (d == 1.5) + 2 * (u == 7) + 4 * (h == (half)*out)\n"
                          "       + 8 * work_group_reduce_logical_or((int)u);\n"
                          "}\n",
                          "-cl-std=CL3.0 -DF=1 -DT=2");
     cr_expect(result_of(p, "k") == 15);
+    SUCCEEDS(clReleaseProgram(p));
+}
+
+/* Compilers must not make one operation of two that different items execute. */
+Test(subgroup, sides_of_a_branch) {
+    const size_t n = 8;
+    cl_int got[8];
+    cl_program p = built("kernel void k(global int *out) {\n"
+                         "  int i = get_global_id(0);\n"
+                         "  if (i % 3 == 0) out[i] = sub_group_non_uniform_reduce_add(i);\n"
+                         "  else out[i] = sub_group_non_uniform_reduce_add(i + 100);\n"
+                         "}\n",
+                         "-cl-std=CL3.0");
+    cl_mem out = MAKE(clCreateBuffer(ocl.context, 0, sizeof got, NULL, &error));
+    cl_kernel k = MAKE(clCreateKernel(p, "k", &error));
+    if (largest_subgroup(k, n) >= n) {
+        SUCCEEDS(clSetKernelArg(k, 0, sizeof out, &out));
+        SUCCEEDS(clEnqueueNDRangeKernel(ocl.queue, k, 1, NULL, &n, &n, 0, NULL, NULL));
+        SUCCEEDS(clEnqueueReadBuffer(ocl.queue, out, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL));
+        for (int i = 0; i < 8; i++) cr_expect(got[i] == (i % 3 ? 519 : 9), "%d: %d", i, got[i]);
+    }
+    SUCCEEDS(clReleaseMemObject(out));
+    SUCCEEDS(clReleaseKernel(k));
     SUCCEEDS(clReleaseProgram(p));
 }
 
@@ -270,7 +294,7 @@ Test(subgroup, sizes_of_clusters) {
     for (int n = 0; n < 5; n++) {
         snprintf(source, sizeof source,
                  "kernel void k(global int *out) {\n"
-                 "  out[0] = 8; out[1] = 4; out[2] = 3;\n"
+                 "  out[0] = 8; out[1] = 4; out[2] = 4;\n"
                  "  mem_fence(CLK_GLOBAL_MEM_FENCE);\n"
                  "  volatile global int *in = out;\n"
                  "  int v = in[0], r = 0;\n"
@@ -310,6 +334,14 @@ static cl_program three_kernels(void) {
                  NULL);
 }
 
+/* Of kernels that require none: lanes of 32 bits. */
+static size_t size_of_subgroups(void) {
+    cl_uint lanes;
+    SUCCEEDS(clGetDeviceInfo(ocl.device, CL_DEVICE_PREFERRED_VECTOR_WIDTH_INT, sizeof lanes, &lanes,
+                             NULL));
+    return lanes;
+}
+
 static void check_ndrange(subgroup_info *info, cl_kernel k) {
     const size_t local[] = {5, 3, 2};
     size_t most, count, size;
@@ -317,7 +349,7 @@ static void check_ndrange(subgroup_info *info, cl_kernel k) {
         items *= local[dims - 1];
         SUCCEEDS(info(k, ocl.device, CL_KERNEL_MAX_SUB_GROUP_SIZE_FOR_NDRANGE, dims * sizeof *local,
                       local, sizeof most, &most, &size));
-        cr_expect(most == 1 && size == sizeof most);
+        cr_expect(most == size_of_subgroups() && size == sizeof most);
         SUCCEEDS(info(k, NULL, CL_KERNEL_SUB_GROUP_COUNT_FOR_NDRANGE, dims * sizeof *local, local,
                       sizeof count, &count, &size));
         cr_expect(count == (items + most - 1) / most && size == sizeof count);
@@ -351,19 +383,20 @@ static void expect_size(cl_program p, const char *name, size_t count, size_t dim
 
 Test(subgroup, size_for_count) {
     cl_program p = three_kernels();
-    size_t most;
+    size_t most, full = size_of_subgroups(), six = (6 + full - 1) / full;
     SUCCEEDS(clGetDeviceInfo(ocl.device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof most, &most, NULL));
     for (size_t dims = 1; dims <= 3; dims++) {
-        expect_size(p, "k", 7, dims, 7, 1, 1);
-        expect_size(p, "k", most, dims, most, 1, 1);
-        expect_size(p, "k", most + 1, dims, 0, 0, 0);
+        expect_size(p, "k", 7, dims, 7 * full, 1, 1);
+        expect_size(p, "k", most / full, dims, most, 1, 1);
+        expect_size(p, "k", most / full + 1, dims, 0, 0, 0);
+        expect_size(p, "k", SIZE_MAX / full + 2, dims, 0, 0, 0);
         expect_size(p, "k", 0, dims, 0, 0, 0);
-        expect_size(p, "line", 6, dims, 6, 1, 1);
-        expect_size(p, "line", 7, dims, 0, 0, 0);
+        expect_size(p, "line", six, dims, 6, 1, 1);
+        expect_size(p, "line", six + 1, dims, 0, 0, 0);
     }
-    expect_size(p, "plane", 6, 3, 3, 2, 1);
-    expect_size(p, "plane", 6, 2, 3, 2, 0);
-    expect_size(p, "plane", 6, 1, 0, 0, 0);
+    expect_size(p, "plane", six, 3, 3, 2, 1);
+    expect_size(p, "plane", six, 2, 3, 2, 0);
+    expect_size(p, "plane", six, 1, 0, 0, 0);
     SUCCEEDS(clReleaseProgram(p));
 }
 
@@ -371,15 +404,14 @@ Test(subgroup, numbers) {
     cl_program p = three_kernels();
     cl_kernel k = MAKE(clCreateKernel(p, "k", &error)),
               line = MAKE(clCreateKernel(p, "line", &error));
-    size_t n;
-    cl_uint most;
-    SUCCEEDS(clGetDeviceInfo(ocl.device, CL_DEVICE_MAX_NUM_SUB_GROUPS, sizeof most, &most, NULL));
+    size_t n, most, full = size_of_subgroups();
+    SUCCEEDS(clGetDeviceInfo(ocl.device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof most, &most, NULL));
     SUCCEEDS(clGetKernelSubGroupInfo(k, NULL, CL_KERNEL_MAX_NUM_SUB_GROUPS, 0, NULL, sizeof n, &n,
                                      NULL));
-    cr_expect(n == most);
+    cr_expect(n == most / full);
     SUCCEEDS(clGetKernelSubGroupInfo(line, NULL, CL_KERNEL_MAX_NUM_SUB_GROUPS, 0, NULL, sizeof n,
                                      &n, NULL));
-    cr_expect(n == 6);
+    cr_expect(n == (6 + full - 1) / full);
     SUCCEEDS(clGetKernelSubGroupInfo(k, NULL, CL_KERNEL_COMPILE_NUM_SUB_GROUPS, 0, NULL, sizeof n,
                                      &n, NULL));
     cr_expect(n == 0);
@@ -426,7 +458,7 @@ Test(subgroup, info_errors) {
 /* ------------------------------------------------------------------------- what kernels ask for */
 
 /* kernel void k(global uint *out) { *out = get_num_sub_groups() + 16 × get_enqueued_…(); }, for six
- * sub-groups */
+ * sub-groups of one item */
 static cl_program make_six(void) {
     enum { VOID = 1, UINT, OUT, IN, FUNCTION, SIXTEEN, NUMBER, FULL, KERNEL, PARAM, LABEL, A, B };
     enum { C = B + 1, D, BOUND };
@@ -438,6 +470,7 @@ static cl_program make_six(void) {
     OP(SpvOpMemoryModel, SpvAddressingModelPhysical64, SpvMemoryModelOpenCL);
     OPS("k", SpvOpEntryPoint, SpvExecutionModelKernel, KERNEL);
     OP(SpvOpExecutionMode, KERNEL, SpvExecutionModeSubgroupsPerWorkgroup, 6);
+    OP(SpvOpExecutionMode, KERNEL, SpvExecutionModeSubgroupSize, 1);
     OP(SpvOpDecorate, NUMBER, SpvDecorationBuiltIn, SpvBuiltInNumSubgroups);
     OP(SpvOpDecorate, FULL, SpvDecorationBuiltIn, SpvBuiltInNumEnqueuedSubgroups);
     OP(SpvOpTypeVoid, VOID);
@@ -558,14 +591,58 @@ Test(subgroup, chosen_number) {
     SUCCEEDS(clReleaseProgram(whole));
 }
 
+/* Kernels with sub-groups of each size that the device names see that size, alone and everywhere. */
+static void check_required(size_t required) {
+    char source[512];
+    const size_t n = 40;
+    size_t told = 0;
+    cl_int got[40], most = (cl_int)required;
+    snprintf(
+        source, sizeof source,
+        "kernel __attribute__((intel_reqd_sub_group_size(%zu))) void k(global int *out) {\n"
+        "  out[get_global_id(0)] = get_max_sub_group_size() * 1000 + get_sub_group_size() * 10\n"
+        "      + (sub_group_broadcast(get_local_id(0), 0)\n"
+        "         == get_sub_group_id() * get_max_sub_group_size());\n"
+        "}\n",
+        required);
+    cl_program p = built(source, "-cl-std=CL3.0");
+    cl_mem out = MAKE(clCreateBuffer(ocl.context, 0, sizeof got, NULL, &error));
+    cl_kernel k = MAKE(clCreateKernel(p, "k", &error));
+    SUCCEEDS(clGetKernelSubGroupInfo(k, ocl.device, CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL, 0, NULL,
+                                     sizeof told, &told, NULL));
+    cr_expect(told == required && largest_subgroup(k, n) == required);
+    SUCCEEDS(clSetKernelArg(k, 0, sizeof out, &out));
+    SUCCEEDS(clEnqueueNDRangeKernel(ocl.queue, k, 1, NULL, &n, &n, 0, NULL, NULL));
+    SUCCEEDS(clEnqueueReadBuffer(ocl.queue, out, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL));
+    for (int i = 0; i < 40; i++) {
+        int left = 40 - i / most * most, size = left < most ? left : most;
+        cr_expect(got[i] == most * 1000 + size * 10 + 1, "%zu, item %d: %d", required, i, got[i]);
+    }
+    SUCCEEDS(clReleaseMemObject(out));
+    SUCCEEDS(clReleaseKernel(k));
+    SUCCEEDS(clReleaseProgram(p));
+}
+
+Test(subgroup, required_sizes) {
+    size_t sizes[16], bytes;
+    SUCCEEDS(
+        clGetDeviceInfo(ocl.device, CL_DEVICE_SUB_GROUP_SIZES_INTEL, sizeof sizes, sizes, &bytes));
+    cr_expect(bytes >= 4 * sizeof *sizes);
+    bool own = false;
+    for (size_t n = 0; n < bytes / sizeof *sizes; n++) own |= sizes[n] == size_of_subgroups();
+    for (size_t n = 0; n < bytes / sizeof *sizes; n++) check_required(sizes[n]);
+    cr_expect(own);
+}
+
 /* A size that the device has not does no harm where nothing depends on it. */
 Test(subgroup, required_size) {
-#define REQUIRES "kernel __attribute__((intel_reqd_sub_group_size(8))) void k(global int *out) "
+#define REQUIRES "kernel __attribute__((intel_reqd_sub_group_size(64))) void k(global int *out) "
     cl_program p = built(REQUIRES "{ *out = get_local_id(0) + 3; }", NULL);
     cr_expect(result_of(p, "k") == 3);
     SUCCEEDS(clReleaseProgram(p));
     p = make_program(REQUIRES "{ *out = sub_group_any(*out); }");
     FAILS(CL_BUILD_PROGRAM_FAILURE, clBuildProgram(p, 0, NULL, "-cl-std=CL3.0", NULL, NULL));
-    cr_expect(log_has(p, "it requires sub-groups of 8 work-items; those of the device have one"));
+    cr_expect(
+        log_has(p, "it requires sub-groups of 64 work-items; the device has those of powers"));
     SUCCEEDS(clReleaseProgram(p));
 }

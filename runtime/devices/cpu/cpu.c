@@ -178,8 +178,7 @@ static const spvf_capabilities capabilities = {.phases = true,
                                                .host_memory = true,
                                                .offsets = true,
                                                .concurrent = true,
-                                               .watch = true,
-                                               .subgroup_size = 1};
+                                               .watch = true};
 
 rt_device *rt_cpu_open_with(spvf_context *context, const rt_cpu_options *options) {
     if (options->code.level > rt_cpu_level())
@@ -192,6 +191,7 @@ rt_device *rt_cpu_open_with(spvf_context *context, const rt_cpu_options *options
         free(c);
         ir_throw(&context->cx, IR_ERR_MEMORY);
     }
+    c->base.can.subgroup_size = rt_cpu_subgroup_size(&c->machine.options, NULL);
     ir_arena_init(&c->notes, &context->cx);
     return &c->base;
 }
@@ -284,7 +284,8 @@ static void find_local_size(void *arg) {
     const ir_func *f = ir_func_find(j->module->ir, j->kernel);
     if (!f || !(f->flags & IR_FUNC_KERNEL))
         rt_throw(j->module->context, IR_ERR_ARGUMENT, "no kernel @%s", j->kernel);
-    rt_cpu_local_size(f, j->range, j->local, &j->scratch);
+    const rt_cpu_options here = {.code = {.level = rt_cpu_level()}};
+    rt_cpu_local_size(f, rt_cpu_subgroup_size(&here, f), j->range, j->local, &j->scratch);
 }
 
 spvf_status spvf_cpu_local_size(const spvf_module *module, const char *kernel,

@@ -38,9 +38,9 @@ const char *rt_cpu_missing(void);
 
 /* Groups of so many items: whole ones, wherever there are any. */
 void rt_cpu_groups_of(uint64_t items, const spvf_range *range, uint64_t local[3]);
-/* The local size of a launch that says none. */
-void rt_cpu_local_size(const ir_func *kernel, const spvf_range *range, uint64_t local[3],
-                       ir_arena *scratch);
+/* The local size of a launch that says none; `subgroup` is that size. */
+void rt_cpu_local_size(const ir_func *kernel, unsigned subgroup, const spvf_range *range,
+                       uint64_t local[3], ir_arena *scratch);
 /* The sizes of groups for a kernel that cannot observe them (pass_observes_groups): powers of two,
  * so that few of them need code of their own, the dimension `inner` first, and rows that can share
  * what they load.  There are at least four groups for each thread as long as these have 16 items. */
@@ -60,6 +60,9 @@ typedef struct {
 
 /* Takes options by their names; gives what is not known, or NULL.  (cpu.c) */
 const char *rt_cpu_take_options(const char *list, rt_cpu_options *o);
+/* The work-items of a full sub-group of a kernel, or of one that requires nothing (NULL).
+ * (cpu_range.c) */
+unsigned rt_cpu_subgroup_size(const rt_cpu_options *o, const ir_func *kernel);
 
 /* What kernels are compiled for and run by: any number of threads share it. */
 typedef struct {

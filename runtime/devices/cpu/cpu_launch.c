@@ -68,6 +68,10 @@ static void check_local_size(const launch *l) {
     }
 }
 
+static unsigned subgroup_of(const launch *l) {
+    return rt_cpu_subgroup_size(&l->what->machine->options, function_of(l));
+}
+
 static bool has_local_size(const spvf_range *r) {
     return r->local[0] || (r->dims > 1 && r->local[1]) || (r->dims > 2 && r->local[2]);
 }
@@ -86,7 +90,7 @@ static void take_local_size(launch *l) {
             local[d] = d < l->what->launch->range->dims ? l->what->launch->range->local[d] : 1;
         check_local_size(l);
     } else {
-        rt_cpu_local_size(function_of(l), l->what->launch->range, local, &l->arena);
+        rt_cpu_local_size(function_of(l), subgroup_of(l), l->what->launch->range, local, &l->arena);
         if (attrs->local_size[0] || attrs->subgroups) check_local_size(l);
     }
     for (unsigned d = 0; d < 3; d++) {
@@ -95,9 +99,10 @@ static void take_local_size(launch *l) {
         items *= local[d];
     }
     count_groups(l);
-    if (attrs->subgroups && items != attrs->subgroups) /* a sub-group is one item */
+    uint64_t subgroups = (items + subgroup_of(l) - 1) / subgroup_of(l);
+    if (attrs->subgroups && subgroups != attrs->subgroups)
         refuse(l, "it requires %u sub-groups, not %llu", attrs->subgroups,
-               (unsigned long long)items);
+               (unsigned long long)subgroups);
 }
 
 static uint64_t volume(const uint64_t size[3]) { return size[0] * size[1] * size[2]; }

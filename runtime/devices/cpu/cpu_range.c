@@ -1,8 +1,8 @@
 /* cpu_range.c — the local size of a launch that says none, and the groups that a launch has if its
  * kernel cannot observe them.
  *
- * The local size is what the kernel requires, as a size or as a number of sub-groups, which have
- * one item each: for a number, a shape of that many items that divides the range, if there is one.
+ * The local size is what the kernel requires, as a size or as a number of sub-groups: for a number,
+ * a shape of the items of so many full ones that divides the range, if there is one.
  * Otherwise some 256 items, fewer where that would leave less than 64 groups, and not below 16.
  * Dimension x takes as many as it has, what it leaves goes to y, then to z.  A kernel that cannot
  * observe its groups may have smaller groups at the ends; any other gets a divisor of the global
@@ -51,11 +51,16 @@ void rt_cpu_groups_of(uint64_t items, const spvf_range *range, uint64_t local[3]
     local[1] = local[2] = 1;
 }
 
-void rt_cpu_local_size(const ir_func *kernel, const spvf_range *range, uint64_t local[3],
-                       ir_arena *scratch) {
+unsigned rt_cpu_subgroup_size(const rt_cpu_options *o, const ir_func *kernel) {
+    const ir_target target = cg_host_machine()->describe(o->code.level);
+    return pass_subgroup_size(kernel, &target);
+}
+
+void rt_cpu_local_size(const ir_func *kernel, unsigned subgroup, const spvf_range *range,
+                       uint64_t local[3], ir_arena *scratch) {
     const uint32_t *required = kernel->attrs.local_size;
     if (kernel->attrs.subgroups && !required[0]) {
-        rt_cpu_groups_of(kernel->attrs.subgroups, range, local);
+        rt_cpu_groups_of((uint64_t)kernel->attrs.subgroups * subgroup, range, local);
         return;
     }
     uint64_t room = items_of_group(range);

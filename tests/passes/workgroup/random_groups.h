@@ -5,7 +5,8 @@
  * fuel is used up.  Half of the branches are decided by numbers that are the same for all items,
  * which no analysis can find.  A part computes with variables of several types, among them an array
  * and a pointer, has branches and loops that differ between items, and exchanges numbers with other
- * items through local memory.  With phases, all groups wait for each other a few times, before and
+ * items through local memory.  With sub-groups, it also has operations of sub-groups of all sorts, in
+ * branches and loops of each item as well.  With phases, all groups wait for each other a few times, before and
  * after these parts, and local memory is the kernel's own.  In the end every item writes all its
  * variables to its own piece of out.
  */
@@ -25,6 +26,8 @@ typedef struct {
     ir_inst *out, *same, *tile, *n, *piece, *item, *items;
     ir_block *part[RG_PARTS], *end;
     unsigned parts;
+    bool meets;  /* operations of sub-groups may be here */
+    bool cycles; /* other parts may come before this one again */
 } rg;
 
 static inline unsigned rg_pick(rg *q, unsigned n) { return draw_below(&q->state, n); }
@@ -137,6 +140,145 @@ static inline void rg_collect(rg *q) {
                            (ir_args){2, args}));
 }
 
+/* ---- sub-groups */
+
+static inline ir_inst *rg_group(rg *q, ir_op op, ir_type t, ir_imm imm, ir_inst *x, ir_inst *y) {
+    ir_inst *args[] = {x, y};
+    imm.group.scope = IR_SCOPE_SUBGROUP;
+    return ir_build_raw(&q->b, op, t, ir_with_imm(imm), (ir_args){y ? 2 : x ? 1 : 0, args});
+}
+
+static inline ir_inst *rg_plain(rg *q, ir_op op, ir_type t, ir_inst *x, ir_inst *y) {
+    return rg_group(q, op, t, (ir_imm){0}, x, y);
+}
+
+static inline ir_inst *rg_ask(rg *q, ir_op op) { return ir_build_query(&q->b, op, IR_I32, 0); }
+
+/* Who is there. */
+static inline ir_inst *rg_present(rg *q) {
+    return rg_plain(q, IR_OP_group_ballot, ir_vector(IR_I32, 4), ir_const(q->f, IR_I1, 1), NULL);
+}
+
+/* A variable of some type that can be moved. */
+static inline ir_inst *rg_movable(rg *q) {
+    ir_inst *of[] = {q->integer[0], q->integer[1], q->wide, q->real, q->byte, q->bit, q->vector};
+    return of[rg_pick(q, 7)];
+}
+
+static inline void rg_vote(rg *q) {
+    static const ir_op ops[] = {IR_OP_group_all, IR_OP_group_any};
+    ir_inst *of[] = {q->integer[0], q->wide, q->byte, q->vector};
+    ir_inst *v = of[rg_pick(q, 4)];
+    switch (rg_pick(q, 3)) {
+    case 0: rg_set(q, q->bit, rg_plain(q, IR_OP_group_elect, IR_I1, NULL, NULL)); break;
+    case 1: rg_set(q, q->bit, rg_plain(q, IR_OP_group_all_equal, IR_I1, rg_get(q, v), NULL)); break;
+    default: rg_set(q, q->bit, rg_plain(q, ops[rg_pick(q, 2)], IR_I1, rg_get(q, q->bit), NULL));
+    }
+}
+
+static inline void rg_ballot(rg *q) {
+    static const ir_op ends[] = {IR_OP_group_ballot_lsb, IR_OP_group_ballot_msb};
+    ir_imm imm = {.group = {.op = (uint8_t)rg_pick(q, 3)}};
+    ir_inst *ballot =
+        rg_plain(q, IR_OP_group_ballot, ir_vector(IR_I32, 4), rg_get(q, q->bit), NULL);
+    ir_inst *index = rg_op(q, IR_OP_and, rg_some(q), rg_int(q, 127));
+    switch (rg_pick(q, 6)) {
+    case 0: rg_put(q, rg_group(q, IR_OP_group_ballot_count, IR_I32, imm, ballot, NULL)); break;
+    case 1: rg_set(q, q->bit, rg_plain(q, IR_OP_group_inverse_ballot, IR_I1, ballot, NULL)); break;
+    case 2: rg_set(q, q->bit, rg_plain(q, IR_OP_group_ballot_bit, IR_I1, ballot, index)); break;
+    case 3: rg_put(q, rg_plain(q, ends[rg_pick(q, 2)], IR_I32, rg_present(q), NULL)); break;
+    case 4:
+        imm = (ir_imm){.bits = rg_pick(q, 5)};
+        ballot = ir_build_raw(&q->b, IR_OP_subgroup_mask, ir_vector(IR_I32, 4), ir_with_imm(imm),
+                              IR_NO_ARGS);
+        rg_put(q, ir_build_extract(&q->b, ballot, 0));
+        break;
+    default: rg_put(q, ir_build_extract(&q->b, ballot, rg_pick(q, 4)));
+    }
+}
+
+static inline void rg_broadcast(rg *q) {
+    static const ir_op ends[] = {IR_OP_group_ballot_lsb, IR_OP_group_ballot_msb};
+    ir_inst *v = rg_movable(q), *x = rg_get(q, v);
+    if (rg_pick(q, 2)) {
+        rg_set(q, v, rg_plain(q, IR_OP_group_broadcast_first, x->type, x, NULL));
+        return;
+    }
+    ir_inst *from = rg_plain(q, ends[rg_pick(q, 2)], IR_I32, rg_present(q), NULL);
+    rg_set(q, v, rg_plain(q, IR_OP_group_broadcast, x->type, x, from));
+}
+
+/* The value of another item, if it is there. */
+static inline void rg_shuffle(rg *q) {
+    static const ir_op ops[] = {IR_OP_group_shuffle, IR_OP_group_shuffle_xor,
+                                IR_OP_group_shuffle_up, IR_OP_group_shuffle_down,
+                                IR_OP_group_rotate};
+    ir_inst *v = rg_movable(q), *x = rg_get(q, v), *lane = rg_ask(q, IR_OP_subgroup_local_id);
+    ir_inst *size = rg_ask(q, IR_OP_subgroup_max_size), *from;
+    ir_inst *by =
+        rg_pick(q, 3) ? rg_int(q, rg_pick(q, 9)) : rg_op(q, IR_OP_and, q->n, rg_int(q, 7));
+    ir_imm imm = {0};
+    ir_op op = ops[rg_pick(q, 5)];
+    if (rg_pick(q, 3) == 0 && op != IR_OP_group_rotate)
+        by = rg_op(q, IR_OP_and, rg_some(q), rg_int(q, 31));
+    if (op == IR_OP_group_rotate && rg_pick(q, 2)) {
+        imm.group.op = IR_GROUP_CLUSTERED;
+        imm.group.log_size = (uint8_t)rg_pick(q, 2);
+        size = rg_int(q, 1 << imm.group.log_size);
+    }
+    switch (op) {
+    case IR_OP_group_shuffle: from = by; break;
+    case IR_OP_group_shuffle_xor: from = rg_op(q, IR_OP_xor, lane, by); break;
+    case IR_OP_group_shuffle_up: from = rg_op(q, IR_OP_sub, lane, by); break;
+    case IR_OP_group_shuffle_down: from = rg_op(q, IR_OP_add, lane, by); break;
+    default:
+        size = rg_op(q, IR_OP_sub, size, rg_int(q, 1));
+        from = rg_op(q, IR_OP_add, lane, by);
+        from =
+            rg_op(q, IR_OP_xor, lane, rg_op(q, IR_OP_and, size, rg_op(q, IR_OP_xor, from, lane)));
+    }
+    ir_inst *present = rg_present(q);
+    ir_inst *there = rg_plain(q, IR_OP_group_ballot_bit, IR_I1, present,
+                              rg_op(q, IR_OP_and, from, rg_int(q, 127)));
+    there = rg_op(q, IR_OP_and, there, ir_build2(&q->b, IR_OP_ult, IR_I1, from, rg_int(q, 128)));
+    ir_inst *other = rg_group(q, op, x->type, imm, x, by);
+    rg_set(q, v, ir_build_select(&q->b, there, other, x));
+}
+
+/* A reduction or scan.  Floats are small numbers, whose sums are exact. */
+static inline void rg_reduce(rg *q) {
+    static const ir_op ops[] = {IR_OP_group_and,  IR_OP_group_or,   IR_OP_group_xor,
+                                IR_OP_group_add,  IR_OP_group_umin, IR_OP_group_smin,
+                                IR_OP_group_umax, IR_OP_group_smax, IR_OP_group_mul};
+    static const ir_op real_ops[] = {IR_OP_group_fadd, IR_OP_group_fmin, IR_OP_group_fmax};
+    ir_inst *of[] = {q->integer[0], q->integer[1], q->wide, q->byte, q->bit, q->vector, q->real};
+    ir_inst *v = of[rg_pick(q, 7)], *x = rg_get(q, v);
+    ir_imm imm = {.group = {.op = (uint8_t)rg_pick(q, 4)}};
+    if (imm.group.op == IR_GROUP_CLUSTERED) imm.group.log_size = (uint8_t)rg_pick(q, 7);
+    ir_op op = ops[rg_pick(q, v == q->bit ? 3 : 9)];
+    if (v == q->real) {
+        x = rg_to(q, IR_OP_sitofp, IR_F32, rg_op(q, IR_OP_and, rg_some(q), rg_int(q, 255)));
+        op = real_ops[rg_pick(q, 3)];
+        if (op != IR_OP_group_fadd && imm.group.op == IR_GROUP_EXCLUSIVE) imm.group.op = 0;
+    }
+    rg_set(q, v, rg_group(q, op, x->type, imm, x, NULL));
+}
+
+static inline void rg_meet(rg *q) {
+    static const ir_op queries[] = {IR_OP_subgroup_size,          IR_OP_subgroup_max_size,
+                                    IR_OP_num_subgroups,          IR_OP_subgroup_id,
+                                    IR_OP_enqueued_num_subgroups, IR_OP_subgroup_local_id};
+    switch (rg_pick(q, 7)) {
+    case 0: rg_vote(q); break;
+    case 1: rg_ballot(q); break;
+    case 2: rg_broadcast(q); break;
+    case 3:
+    case 4: rg_shuffle(q); break;
+    case 5: rg_reduce(q); break;
+    default: rg_put(q, rg_ask(q, queries[rg_pick(q, 6)]));
+    }
+}
+
 static inline void rg_statements(rg *q, unsigned n, unsigned depth, bool alike);
 
 static inline ir_block *rg_block(rg *q) { return ir_block_new(q->f, NULL); }
@@ -145,7 +287,9 @@ static inline ir_block *rg_block(rg *q) { return ir_block_new(q->f, NULL); }
 static inline void rg_branch(rg *q, unsigned depth) {
     ir_block *yes = rg_block(q), *no = rg_block(q), *join = rg_block(q);
     ir_inst *odd = rg_to(q, IR_OP_trunc, IR_I1, rg_some(q));
+    bool meets = q->meets;
     ir_build_br(&q->b, odd, yes, rg_pick(q, 2) ? no : join);
+    q->meets &= !q->cycles;
     ir_at_end(&q->b, yes);
     rg_statements(q, 3, depth, false);
     ir_build_jmp(&q->b, join);
@@ -153,6 +297,7 @@ static inline void rg_branch(rg *q, unsigned depth) {
     rg_statements(q, 2, depth, false);
     ir_build_jmp(&q->b, join);
     ir_at_end(&q->b, join);
+    q->meets = meets;
 }
 
 /* Up to four rounds, as each item likes. */
@@ -164,7 +309,12 @@ static inline void rg_loop(rg *q, unsigned depth) {
     ir_at_end(&q->b, head);
     ir_build_br(&q->b, ir_build2(&q->b, IR_OP_ult, IR_I1, k, rounds), body, after);
     ir_at_end(&q->b, body);
+    /* Device check lets items meet that are in different iterations. */
+    bool meets = q->meets;
+    if (meets && !q->cycles && rg_pick(q, 2)) rg_meet(q);
+    q->meets = false;
     rg_statements(q, 2, depth, false);
+    q->meets = meets;
     ir_append_arg(k, rg_op(q, IR_OP_add, k, rg_int(q, 1)));
     ir_build_jmp(&q->b, head);
     ir_at_end(&q->b, after);
@@ -173,7 +323,9 @@ static inline void rg_loop(rg *q, unsigned depth) {
 
 static inline void rg_statement(rg *q, unsigned depth, bool alike) {
     unsigned k = rg_pick(q, alike ? 14 : 10);
-    if (k < 4)
+    if (q->meets && rg_pick(q, 3) == 0)
+        rg_meet(q);
+    else if (k < 4)
         rg_arithmetic(q);
     else if (k < 6)
         rg_types(q);
@@ -295,9 +447,10 @@ static inline ir_inst *rg_own_tile(ir_module *m, ir_func *f) {
     return ir_address(f, ir_global_new(m, "tile", IR_LOCAL, t));
 }
 
-static inline ir_func *rg_make(ir_module *m, uint64_t seed, bool phases) {
+static inline ir_func *rg_make(ir_module *m, uint64_t seed, bool phases, bool subgroups) {
     const ir_type types[] = {ir_ptr(IR_GLOBAL), ir_ptr(IR_GLOBAL), ir_ptr(IR_LOCAL), IR_I32};
     rg q = {.f = ir_func_new(m, "k", IR_VOID, 4, types), .state = seed * 2 + 1};
+    q.meets = subgroups;
     q.f->flags = IR_FUNC_KERNEL;
     q.out = q.f->param_val[0];
     q.same = q.f->param_val[1];
@@ -313,12 +466,14 @@ static inline ir_func *rg_make(ir_module *m, uint64_t seed, bool phases) {
     rg_statements(&q, 4, 2, true);
     if (phases) rg_phases(&q);
     ir_build_jmp(&q.b, q.part[0]);
+    q.cycles = true;
     for (unsigned k = 0; k < q.parts; k++) {
         ir_at_end(&q.b, q.part[k]);
         rg_statements(&q, 5, 2, true);
         rg_leave(&q);
     }
     ir_at_end(&q.b, q.end);
+    q.cycles = false;
     rg_statements(&q, 2, 2, true);
     if (phases) rg_phases(&q);
     rg_finish(&q);

@@ -8,7 +8,7 @@
 
 #include <criterion/criterion.h>
 
-enum { SEEDS = 800, ITEMS = 4096, OUT = ITEMS * RG_PIECE };
+enum { SEEDS = 800, MEETING_SEEDS = 300, ITEMS = 4096, OUT = ITEMS * RG_PIECE };
 
 static const char *const ranges[] = {"5/1",          "9/3",          "96/48",
                                      "100/100+7",    "50/48",        "35,10/7,5",
@@ -26,7 +26,8 @@ typedef struct {
     const char *name;       /* for messages */
     bool known;             /* the code is for this range only */
     bool optimize, improve; /* the standard passes before, those for groups after */
-    bool cut;               /* all groups wait for each other: they run in phases */
+    unsigned subgroup; /* work-items of a sub-group; 0: one, and there are no such operations */
+    bool cut;          /* all groups wait for each other: they run in phases */
     uint8_t *want, *got, *same;
     ir_phases phases;
     pass_group_code code;
@@ -58,11 +59,13 @@ static void run_items(void *user) {
                               {.kind = IR_ARG_POINTER, .buffer = same},
                               {.kind = IR_ARG_LOCAL, .size = RG_TILE * 4},
                               {.kind = IR_ARG_VALUE, .bytes = &n, .size = 4}};
-    check_launch l = {.kernel = "k",
-                      .range = s->range,
-                      .args = args,
-                      .nargs = 4,
-                      .options = {.allow_non_uniform = true, .report = say, .user = s}};
+    check_launch l = {
+        .kernel = "k",
+        .range = s->range,
+        .args = args,
+        .nargs = 4,
+        .options = {
+            .allow_non_uniform = true, .subgroup_size = s->subgroup, .report = say, .user = s}};
     cr_assert(check_run(p, &l, &s->result));
     check_buffer_read(out, 0, OUT, s->want);
     check_program_free(p);
@@ -105,7 +108,7 @@ static void make(void *user) {
         return;
     }
     s->m = ir_module_new(&s->cx, "random", 64);
-    s->kernel = rg_make(s->m, s->seed, s->cut);
+    s->kernel = rg_make(s->m, s->seed, s->cut, s->subgroup > 0);
 }
 
 /* May items come in any order?  Scans of a group go from the first to the last. */
@@ -121,6 +124,7 @@ static void convert(void *user) {
     pass_group_shape shape = {0};
     if (s->known) shape = pass_shape_of(&s->range);
     if (is_order_free(s->kernel)) shape.inner = (unsigned)(s->seed / 3 % 3);
+    shape.subgroup = s->subgroup;
     cr_assert_null(pass_cut_phases(s->kernel, &s->scratch, &s->phases));
     cr_assert(ir_verify_module(s->m));
     pass_make_group(s->kernel, &shape, &s->scratch, &s->code);
@@ -196,6 +200,24 @@ Test(regions, random_kernels_improved) { check_seeds(true, true, false); }
 Test(regions, random_phases) { check_seeds(false, false, true); }
 Test(regions, random_phases_improved) { check_seeds(true, true, true); }
 
+/* Sub-groups of 1 to 32 items. */
+static void check_subgroups(bool optimize, bool improves, bool cut) {
+    uint8_t *memory = calloc(3, OUT);
+    for (uint64_t seed = 0; seed < MEETING_SEEDS; seed++) {
+        subject s = {.seed = seed, .name = "sub-groups", .known = seed % 2, .optimize = optimize};
+        s.improve = improves;
+        s.cut = cut;
+        s.subgroup = 1u << seed / 2 % 6;
+        check_in(memory, s, ranges[seed / 3 % RANGES]);
+    }
+    free(memory);
+}
+
+Test(regions, random_subgroups) { check_subgroups(false, false, false); }
+Test(regions, random_subgroups_optimized) { check_subgroups(true, false, false); }
+Test(regions, random_subgroups_improved) { check_subgroups(true, true, false); }
+Test(regions, random_subgroups_phases) { check_subgroups(true, true, true); }
+
 Test(regions, kernels_of_all_shapes) {
     uint8_t *memory = calloc(3, OUT);
     for (unsigned k = 0; k < sizeof group_kernels / sizeof *group_kernels; k++)
@@ -204,6 +226,9 @@ Test(regions, kernels_of_all_shapes) {
                 .seed = seed, .body = group_kernels[k].body, .name = group_kernels[k].name};
             s.known = seed % 2;
             s.optimize = s.improve = (seed / 2 + k) % 3 == 0;
+            check_in(memory, s, ranges[seed / 2]);
+            s.subgroup = 1u << (seed + k) % 6;
+            if (strcmp(s.name, "sums and products") == 0) continue; /* floats are rounded */
             check_in(memory, s, ranges[seed / 2]);
         }
     free(memory);

@@ -45,7 +45,7 @@ static const char kernels[] =
     "  store i32 1, %p align 4\n"
     "  ret\n"
     "}\n"
-    "kernel @six() subgroups 6 {\n"
+    "kernel @six() subgroup_size 1 subgroups 6 {\n"
     "entry:\n"
     "  ret\n"
     "}\n"
@@ -218,7 +218,7 @@ static void expect_local(bench *b, const char *kernel, const uint64_t global[3],
     ir_arena scratch;
     ir_arena_init(&scratch, &b->context->cx);
     spvf_range r = {.dims = 3, .global = {global[0], global[1], global[2]}};
-    rt_cpu_local_size(ir_func_find(b->module->ir, kernel), &r, local, &scratch);
+    rt_cpu_local_size(ir_func_find(b->module->ir, kernel), 1, &r, local, &scratch);
     ir_arena_free(&scratch);
     cr_expect_arr_eq(local, want, sizeof local, "%s on %d,%d,%d: %d,%d,%d", kernel, (int)global[0],
                      (int)global[1], (int)global[2], (int)local[0], (int)local[1], (int)local[2]);
