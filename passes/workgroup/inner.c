@@ -13,6 +13,10 @@
  * that does not vary gives way to one that does.  An access is near if its step is a few elements.
  * The dimension with the greatest weight of near accesses, less that of far ones, is chosen; what
  * lies between the ends of a backward edge, as loops do, weighs more.
+ *
+ * A transposition is near along one dimension where it reads, and along another one where it
+ * writes: its groups are short in the one that is chosen, and have many rows, so that lines of the
+ * cache are used again.
  */
 #include "passes/workgroup/regions_impl.h"
 
@@ -98,6 +102,7 @@ static void note_variable(const walk *w, const ir_inst *i) {
 typedef struct {
     int64_t gain;
     bool has_near;
+    bool crosses; /* an access is far along it, and near along another dimension */
 } score;
 
 static void count_access(const walk *w, const ir_inst *address, ir_type t, int64_t weight,
@@ -105,11 +110,16 @@ static void count_access(const walk *w, const ir_inst *address, ir_type t, int64
     const steps s = steps_of(w, address);
     const uint64_t near = NEAR_ELEMENTS * ir_sizeof(w->kernel->module, t);
     if (ir_space_of(address->type) == IR_PRIVATE) return;
+    bool is_near[DIMENSIONS], any = false;
     for (unsigned d = 0; d < DIMENSIONS; d++) {
-        bool is_near = s.in[d] != FAR && pass_magnitude(s.in[d]) <= near;
+        is_near[d] = s.in[d] && s.in[d] != FAR && pass_magnitude(s.in[d]) <= near;
+        any |= is_near[d];
+    }
+    for (unsigned d = 0; d < DIMENSIONS; d++) {
         if (!s.in[d]) continue;
-        of[d].gain += is_near ? weight : -weight;
-        of[d].has_near |= is_near;
+        of[d].gain += is_near[d] ? weight : -weight;
+        of[d].has_near |= is_near[d];
+        of[d].crosses |= any && !is_near[d];
     }
 }
 
@@ -149,7 +159,7 @@ static ir_order new_order(const ir_func *f, ir_arena *scratch) {
     return o;
 }
 
-unsigned pass_find_inner(const ir_func *kernel, ir_arena *scratch) {
+unsigned pass_find_inner(const ir_func *kernel, ir_arena *scratch, bool *crosses) {
     const walk w = {kernel, ir_new_array(scratch, steps, kernel->next_id)};
     const ir_order order = new_order(kernel, scratch);
     const uint32_t *depth = find_depths(&order, scratch);
@@ -158,5 +168,6 @@ unsigned pass_find_inner(const ir_func *kernel, ir_arena *scratch) {
     for (uint32_t k = 0; k < order.n; k++) visit_block(&w, order.rpo[k], depth[k], of);
     for (unsigned d = 1; d < DIMENSIONS; d++)
         if (of[d].has_near && of[d].gain > of[inner].gain) inner = d;
+    *crosses = of[inner].crosses;
     return inner;
 }

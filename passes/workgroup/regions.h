@@ -38,8 +38,9 @@ bool pass_observes_groups(const ir_func *kernel, ir_arena *scratch);
 
 /* The dimension along which the innermost loop over items should run: not 0 if neighbours are nearer
  * in memory in another one.  It pays only if groups are long in that dimension, so a kernel must not
- * observe them. (inner.c) */
-unsigned pass_find_inner(const ir_func *kernel, ir_arena *scratch);
+ * observe them.  *crosses: other neighbours are near in some accesses, whose lines of a cache are used
+ * again if groups are short in that dimension. (inner.c) */
+unsigned pass_find_inner(const ir_func *kernel, ir_arena *scratch, bool *crosses);
 /* The dimensions of the loops over items, from the innermost to the outermost. */
 static inline void pass_order_loops(unsigned inner, unsigned order[3]) {
     order[0] = inner;

@@ -72,7 +72,7 @@ rt_function *cpu_find_function(rt_program *p, const char *name) {
     f->ir = ir;
     f->observes_groups = pass_observes_groups(ir, &p->arena);
     f->repeats = may_repeat(ir, &p->arena);
-    f->inner = f->observes_groups ? 0 : pass_find_inner(ir, &p->arena);
+    f->inner = f->observes_groups ? 0 : pass_find_inner(ir, &p->arena, &f->crosses);
     f->program = p;
     rt_kernel_init(&f->code);
     f->next = p->functions;

@@ -15,7 +15,7 @@
 
 enum { MOST_ITEMS = 256, LEAST_ITEMS = 16, GROUPS = 64 };
 /* Of groups that no kernel observes: items, and, of ranges with rows, items of a row and rows. */
-enum { OWN_MOST = 2048, OWN_ROW = 256, OWN_ROWS = 8 };
+enum { OWN_MOST = 2048, OWN_ROW = 256, OWN_ROWS = 8, CROSSED_ROW = 32, CROSSED_ROWS = 64 };
 
 /* ---------------------------------------------------------------------------------------- sizes */
 
@@ -89,14 +89,15 @@ static void take_items(const spvf_range *r, unsigned d, uint64_t most, uint64_t 
     local[d] = global < most ? power_above(global) : most;
 }
 
-void rt_cpu_own_groups(const spvf_range *range, unsigned inner, unsigned threads,
+void rt_cpu_own_groups(const spvf_range *range, unsigned inner, bool crosses, unsigned threads,
                        uint64_t local[3]) {
+    const uint64_t row = crosses ? CROSSED_ROW : OWN_ROW, rows = crosses ? CROSSED_ROWS : OWN_ROWS;
     unsigned d[3]; /* along a row, from row to row, and the other one */
     pass_order_loops(inner, d);
     uint64_t room = OWN_MOST, items = items_of(range), groups = threads > 1 ? 4 * threads : 1;
     while (room > LEAST_ITEMS && items / room + (items % room != 0) < groups) room /= 2;
-    take_items(range, d[0], room < OWN_ROW ? room : OWN_ROW, local);
-    take_items(range, d[1], room / local[d[0]] < OWN_ROWS ? room / local[d[0]] : OWN_ROWS, local);
+    take_items(range, d[0], room < row ? room : row, local);
+    take_items(range, d[1], room / local[d[0]] < rows ? room / local[d[0]] : rows, local);
     take_items(range, d[0], room / local[d[1]], local);
     take_items(range, d[1], room / local[d[0]], local);
     take_items(range, d[2], room / local[d[0]] / local[d[1]], local);

@@ -17,6 +17,7 @@
 static const struct {
     const char *name, *body;
     unsigned inner;
+    bool crosses;
 } kernels[] = {
     {"no access", "ret\n", 0},
     {"a row each", "%o: i64 = add %yw, %x4\n" AT("p", "a", "o") PUT("p") "ret\n", 0},
@@ -27,7 +28,7 @@ static const struct {
     {"as near in one as in the other",
      "%o: i64 = add %xw, %y4\n%q: i64 = add %yw, %x4\n" AT("p", "a", "o") AT("r", "c", "q") PUT("p")
          PUT("r") "ret\n",
-     0},
+     0, true},
     {"a step of eight elements is near",
      "%o: i64 = shl %x, 5\n%q: i64 = add %o, %yw\n" AT("p", "a", "q") PUT("p") "ret\n", 0},
     {"a step of nine elements is not",
@@ -64,7 +65,7 @@ static const struct {
                   "add %kw, %y4\n" AT("q", "c", "m") "%d: i64 = add %xw, %kw\n" AT("r", "c", "d")
                       GET("f", "q") GET("g", "r") "%k1: i64 = add %k, 1\n%b: i1 = ult %k1, %n\nbr "
                                                   "%b, loop, end\nend:\nret\n",
-     1},
+     1, true},
     {"a pointer that advances",
      "%o: i64 = add %xw, %y4\n" AT(
          "p", "a",
@@ -76,14 +77,16 @@ static const struct {
      1},
 };
 
-static void expect_inner(const char *name, const char *body, unsigned inner) {
+static void expect_inner(const char *name, const char *body, unsigned inner, bool crosses) {
     ir_ctx cx = {0};
     ir_arena scratch;
     ir_arena_init(&scratch, &cx);
     const char *text = ir_sprintf(&scratch, "%s%s}\n", HEAD, body);
     ir_module *m = ir_parse(&cx, name, text, strlen(text));
     cr_assert(m, "%s", name);
-    unsigned found = pass_find_inner(ir_func_find(m, "k"), &scratch);
+    bool across;
+    unsigned found = pass_find_inner(ir_func_find(m, "k"), &scratch, &across);
+    cr_expect_eq(across, crosses, "%s: %d", name, across);
     cr_expect_eq(found, inner, "%s: %u, not %u", name, found, inner);
     ir_module_free(m);
     ir_arena_free(&scratch);
@@ -91,7 +94,7 @@ static void expect_inner(const char *name, const char *body, unsigned inner) {
 
 Test(inner, dimension_of_each_kernel) {
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
-        expect_inner(kernels[k].name, kernels[k].body, kernels[k].inner);
+        expect_inner(kernels[k].name, kernels[k].body, kernels[k].inner, kernels[k].crosses);
 }
 
 Test(inner, loops_have_the_chosen_dimension_first) {
