@@ -9,6 +9,7 @@
 #define _GNU_SOURCE /* madvise */
 #include "runtime/system/memory.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -24,7 +25,29 @@ void *rt_new_memory(size_t bytes) {
     return at;
 }
 
-uint64_t rt_cache_size(void) {
+/* KiB of the cache of this level as the system lists it, "32768K"; 0: it does not. */
+static unsigned long listed_kib(unsigned level) {
+    char path[80];
+    unsigned long kib = 0;
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%u/size", level);
+    FILE *f = fopen(path, "re");
+    if (f && fscanf(f, "%luK", &kib) != 1) kib = 0;
+    if (f) fclose(f);
+    return kib;
+}
+
+/* sysconf adds up the caches of a package, of which a processor uses one. */
+static uint64_t find_cache_size(void) {
+    for (unsigned level = 3; level >= 2; level--)
+        if (listed_kib(level)) return (uint64_t)listed_kib(level) << 10;
     long l3 = sysconf(_SC_LEVEL3_CACHE_SIZE), l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
     return l3 > 0 ? (uint64_t)l3 : l2 > 0 ? (uint64_t)l2 : 0;
+}
+
+/* Reading files takes longer than a small launch. */
+static _Atomic uint64_t cache_size = UINT64_MAX;
+
+uint64_t rt_cache_size(void) {
+    if (cache_size == UINT64_MAX) cache_size = find_cache_size();
+    return cache_size;
 }

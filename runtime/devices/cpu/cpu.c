@@ -147,7 +147,6 @@ static bool says(const char *list, const char *word) { return list && strstr(lis
 bool cpu_machine_open(const rt_cpu_options *options, cpu_machine *out) {
     *out = (cpu_machine){.options = *options, .pool = rt_pool_share()};
     if (!options->code.level) out->options.code.level = rt_cpu_level();
-    if (!options->caches) out->options.caches = rt_cache_size() ? rt_cache_size() : UINT64_MAX;
     out->tools.gdb = says(rt_environment("SPVF_JIT"), "gdb");
     out->tools.perf = says(rt_environment("SPVF_JIT"), "perf");
     out->cache = options->cache ? rt_cache_open(true) : rt_no_cache;

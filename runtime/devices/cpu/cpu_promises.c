@@ -10,8 +10,9 @@
  * that reads all of a large buffer.
  */
 #include "runtime/devices/cpu/cpu.h"
+#include "runtime/system/memory.h"
 
-enum { MOST_AREAS = 16, BYTES_OF_ITEM = 16 };
+enum { MOST_AREAS = 16, BYTES_OF_ITEM = 16, LEAST_CACHE = 1 << 20 };
 
 typedef struct {
     uintptr_t at;
@@ -35,6 +36,13 @@ static bool is_apart(const area *list, unsigned n) {
     return true;
 }
 
+/* Is it more than the caches hold?  Their size is not asked for if it is little. */
+static bool is_beyond_caches(const cpu_launch *l, uint64_t bytes) {
+    uint64_t caches = l->machine->options.caches;
+    if (!caches && bytes > LEAST_CACHE) caches = rt_cache_size();
+    return caches && bytes > caches;
+}
+
 void cpu_find_promises(const cpu_launch *l, uint64_t items, pass_group_shape *out) {
     area list[MOST_AREAS];
     unsigned n = 0;
@@ -54,5 +62,5 @@ void cpu_find_promises(const cpu_launch *l, uint64_t items, pass_group_shape *ou
         uint64_t bytes = where.bytes < most ? where.bytes : most;
         all = all < UINT64_MAX - bytes ? all + bytes : UINT64_MAX;
     }
-    out->streams = all > l->machine->options.caches;
+    out->streams = is_beyond_caches(l, all);
 }

@@ -42,4 +42,12 @@ Test(memory, sizes) {
     }
 }
 
+/* Of one processor, not of all: the system lists it for the first one. */
+Test(memory, caches) {
+    unsigned long kib = 0;
+    FILE *f = fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "r");
+    if (f && fscanf(f, "%luK", &kib) == 1) cr_expect_eq(rt_cache_size(), (uint64_t)kib << 10);
+    if (f) fclose(f);
+}
+
 Test(memory, what_does_not_exist) { cr_expect_null(rt_new_memory(SIZE_MAX - 5)); }
