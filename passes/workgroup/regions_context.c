@@ -150,15 +150,16 @@ static bool is_repeatable(const keeper *k, const ir_inst *v, budget *left) {
     return true;
 }
 
-/* Recursion is bounded by MAX_REPEATED. */
-static void note_operands(keeper *k, const ir_inst *v) {
+/* Recursion is bounded by MAX_ALL. */
+static void note_operands(keeper *k, const ir_inst *v, bool anywhere) {
     keeping how = keeping_of(k, v);
-    bool copied = how == REPEATED || (how == NOT_KEPT && !is_everywhere(k, v));
+    bool copied = how == REPEATED || (how == NOT_KEPT && !is_everywhere(k, v)) ||
+                  (how == UNIFORM && anywhere);
     if (!copied || ir_map_get(&k->operands, (uintptr_t)v)) return;
     ir_inst **args = ir_new_array(k->g->scratch, ir_inst *, v->nargs + 1u);
     for (unsigned n = 0; n < v->nargs; n++) args[n] = ir_arg(v, n);
     ir_map_set(k->g->scratch, &k->operands, (uintptr_t)v, args);
-    for (unsigned n = 0; n < v->nargs; n++) note_operands(k, args[n]);
+    for (unsigned n = 0; n < v->nargs; n++) note_operands(k, args[n], anywhere);
 }
 
 static void find_repeated(keeper *k) {
@@ -171,8 +172,10 @@ static void find_repeated(keeper *k) {
         if (k->of.how[v->id] != PER_ITEM || (mixed && !is_address) || is_head_phi(k, v)) continue;
         if (is_repeatable(k, v, &left)) k->of.how[v->id] = REPEATED;
     }
-    for (uint32_t n = 0; n < k->values.n; n++)
-        if (k->of.how[k->values.data[n]->id] == REPEATED) note_operands(k, k->values.data[n]);
+    for (uint32_t n = 0; n < k->values.n; n++) {
+        const ir_inst *v = k->values.data[n];
+        if (k->of.how[v->id] == REPEATED) note_operands(k, v, k->of.mixed[v->id]);
+    }
 }
 
 /* -------------------------------------------------------------------------------------- storage */
@@ -278,10 +281,11 @@ static ir_inst *read_once(keeper *k, const ir_inst *v, uint32_t region) {
 
 /* The same from what is available everywhere. */
 static ir_inst *copy_anywhere(keeper *k, ir_builder *b, ir_inst *v) {
-    ir_inst *args[IR_MAX_LANES];
+    ir_inst *args[IR_MAX_LANES], **operand = ir_map_get(&k->operands, (uintptr_t)v);
     if (keeping_of(k, v) == VARIABLE) return element(k, b, v);
     if (is_everywhere(k, v)) return v;
-    for (unsigned n = 0; n < v->nargs; n++) args[n] = copy_anywhere(k, b, ir_arg(v, n));
+    for (unsigned n = 0; n < v->nargs; n++)
+        args[n] = copy_anywhere(k, b, operand ? operand[n] : ir_arg(v, n));
     return ir_build_like(b, v, v->type, args);
 }
 
