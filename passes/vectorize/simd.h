@@ -5,6 +5,7 @@
  *   vectorize.c    the pass: which loops, how many lanes; the loops before and after
  *   switches.c     switches as branches
  *   bools.c        truth values in memory
+ *   copies.c       assignments of structures
  *   flow.c         the order of blocks, and the graph of the vector loop (partial linearization)
  *   shape.c        how values differ between lanes: not at all, by a constant stride, or anyhow
  *   wrap.c         strided values of which no lane wraps
@@ -204,6 +205,8 @@ static inline unsigned simd_most_lanes(const simd *s) {
 
 /* Makes truth values in memory bytes.  True: there are some. (bools.c) */
 bool simd_lower_bools(ir_func *f, const ir_loop *loop);
+/* Makes small copies loads and stores.  True: there are some. (copies.c) */
+bool simd_lower_copies(ir_func *f, const ir_loop *loop);
 /* Can all instructions be vectorized?  False: refused. (legal.c) */
 bool simd_is_legal(simd *s);
 

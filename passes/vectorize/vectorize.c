@@ -314,6 +314,7 @@ bool pass_vectorize(ir_func *f, pass_ctx *cx) {
         if (!loop) return changed;
         const ir_block *header = loop->header;
         changed |= simd_lower_bools(f, loop);
+        changed |= simd_lower_copies(f, loop);
         changed |= vectorize_apart(f, loop, &p, cx);
         if (header->loop_hint & IR_LOOP_PART) changed |= ir_remove_unreachable(f);
     }
