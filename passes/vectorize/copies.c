@@ -1,12 +1,13 @@
-/* copies.c — small copies in memory become loads and stores of words, before a loop is vectorized:
- * assignments of structures, whose members then are as contiguous as those that are accessed by
- * name.  All words are loaded before the first one is stored, since the places may be the same.
+/* copies.c — small copies in memory become loads and stores of words, before a loop is vectorized.
+ *
+ * They are assignments of structures, whose members are accessed as if by name then.  All words are
+ * loaded before the first one is stored, since the places may be the same.
  */
 #include "passes/vectorize/simd.h"
 
 enum { MOST_WORDS = 16, MOST_LOG2 = 3 /* bytes of a word */ };
 
-/* The number of words of a copy, whose size and alignment decide how large they are; 0: it stays. */
+/* The words of a copy, which are as large as its size and alignment allow; 0: it stays a copy. */
 static unsigned count_words(const ir_inst *i, unsigned *log2) {
     const ir_inst *size = i->op == IR_OP_copy ? ir_arg(i, 2) : NULL;
     if (!size || !ir_is_const(size) || i->imm.mem.flags & IR_MEM_VOLATILE) return 0;
