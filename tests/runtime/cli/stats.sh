@@ -294,6 +294,7 @@ if [ -s err ]; then failed "$what: $(cat err)"; else passed; fi
 for pass in dse dce indvars licm memopt reassociate sccp simplify simplifycfg strength unroll; do
     "$spvfuse" opt "$tree/tests/passes/scalar/$pass.ir" -p $pass -stats 2>>seen >out
 done
+"$spvfuse" opt "$tree/tests/passes/workgroup/subgroups.ir" -p regions -stats 2>>seen >out
 for pass in components rows indexsets; do
     "$spvfuse" opt "$tree/tests/passes/vectorize/$pass.ir" -p $pass -stats 2>>seen >out
 done
