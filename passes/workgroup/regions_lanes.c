@@ -76,6 +76,11 @@ ir_inst *pass_ballot_bit(ir_builder *b, ir_inst *ballot, ir_inst *index) {
     return ir_build1(b, IR_OP_trunc, IR_I1, op(b, IR_OP_lshr, from, pass_fit(b, bit, IR_I32)));
 }
 
+/* The bits of all lanes that a full sub-group has: smaller ones count and find bits there, too. */
+static ir_inst *bits_of_full(const pass_group_builder *g, ir_builder *b) {
+    return word(b, (UINT64_C(1) << g->shape->subgroup) - 1);
+}
+
 /* The bits of the lanes that a question is about. */
 static ir_inst *asked_bits(pass_group_builder *g, const pass_item_ids *ids, ir_builder *b,
                            const ir_inst *question) {
@@ -83,7 +88,7 @@ static ir_inst *asked_bits(pass_group_builder *g, const pass_item_ids *ids, ir_b
     ir_inst *bits = ir_build_extract(b, ir_arg(question, 0), 0);
     ir_inst *lanes = scan == IR_GROUP_INCLUSIVE   ? related_bits(g, ids, b, 3)
                      : scan == IR_GROUP_EXCLUSIVE ? bits_below(ids, b)
-                                                  : all_bits(g, ids);
+                                                  : bits_of_full(g, b);
     return op(b, IR_OP_and, bits, lanes);
 }
 

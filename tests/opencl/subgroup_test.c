@@ -272,6 +272,28 @@ Test(subgroup, sides_of_a_branch) {
     SUCCEEDS(clReleaseProgram(p));
 }
 
+/* The bits that a full sub-group has count, also in a smaller one: the last of 37 items. */
+Test(subgroup, ballots_of_smaller_groups) {
+    const size_t n = 37;
+    cl_int got[37];
+    cl_program p = built("kernel void k(global int *out) {\n"
+                         "  uint4 all = (uint4)(~0u), size = get_max_sub_group_size();\n"
+                         "  out[get_global_id(0)] = size.x == sub_group_ballot_bit_count(all)\n"
+                         "      && size.x == sub_group_ballot_find_msb(all) + 1\n"
+                         "      && sub_group_ballot_find_lsb(all) == 0;\n"
+                         "}\n",
+                         "-cl-std=CL3.0");
+    cl_mem out = MAKE(clCreateBuffer(ocl.context, 0, sizeof got, NULL, &error));
+    cl_kernel k = MAKE(clCreateKernel(p, "k", &error));
+    SUCCEEDS(clSetKernelArg(k, 0, sizeof out, &out));
+    SUCCEEDS(clEnqueueNDRangeKernel(ocl.queue, k, 1, NULL, &n, &n, 0, NULL, NULL));
+    SUCCEEDS(clEnqueueReadBuffer(ocl.queue, out, CL_TRUE, 0, sizeof got, got, 0, NULL, NULL));
+    for (int i = 0; i < 37; i++) cr_expect(got[i] == 1, "item %d", i);
+    SUCCEEDS(clReleaseMemObject(out));
+    SUCCEEDS(clReleaseKernel(k));
+    SUCCEEDS(clReleaseProgram(p));
+}
+
 /* clang makes one call of those in the cases, whose cluster size is no constant then. */
 #define CASES(call)                                                                                \
     "  switch (out[1]) {\n"                                                                        \

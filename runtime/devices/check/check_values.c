@@ -285,9 +285,10 @@ static uint64_t count_bits(const uint64_t words[4], uint32_t end, uint32_t *lowe
     return n;
 }
 
-/* Asks a ballot something; the answer of one work-item. */
+/* Asks a ballot something; the answer of one work-item.  The bits that a full sub-group has count,
+ * also in a smaller one. */
 static uint64_t ask_ballot(const meeting *m, uint32_t k, const uint64_t words[4], bool *undef) {
-    uint32_t id = id_of(m, k), size = check_subgroup_count(m->l, m->first), low = 0, high = 0;
+    uint32_t id = id_of(m, k), size = m->l->setup->options.subgroup_size, low = 0, high = 0;
     unsigned op = m->at->imm.group.op;
     ir_value by;
     if (m->at->op == IR_OP_group_inverse_ballot) return ballot_bit(words, id);

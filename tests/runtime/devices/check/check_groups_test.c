@@ -135,11 +135,12 @@ Test(check_groups, votes_and_ballots) {
     group_op("  %s: i1 = group_ballot_bit %b, i32 5 subgroup nonuniform\n  %r: i32 = zext %s\n",
              HALVES(1, 0));
     group_op("  %r: i32 = group_ballot_count v4i32 <255, 1, 0, 0> subgroup reduce nonuniform\n",
-             HALVES(8, 4));
+             SAME(8));
     group_op("  %r: i32 = group_ballot_count v4i32 <2, 0, 0, 0> subgroup inclusive nonuniform\n",
              INTS(0, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 1));
     group_op("  %r: i32 = group_ballot_lsb v4i32 <12, 0, 0, 0> subgroup nonuniform\n", SAME(2));
     group_op("  %r: i32 = group_ballot_msb v4i32 <12, 0, 0, 0> subgroup nonuniform\n", SAME(3));
+    group_op("  %r: i32 = group_ballot_msb v4i32 <511, 0, 0, 0> subgroup nonuniform\n", SAME(7));
     group_op("  %m: v4i32 = subgroup_mask 1\n  %r: i32 = extract %m, i32 0\n",
              INTS(255, 254, 252, 248, 240, 224, 192, 128, 15, 14, 12, 8));
     group_op("  %m: v4i32 = subgroup_mask 4\n  %r: i32 = extract %m, i32 0\n",
