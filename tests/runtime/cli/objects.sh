@@ -78,14 +78,12 @@ link_and_run() {
     fi
 }
 
-level=$("$spvfuse" devices | sed -n 's/^cpu .*x86-64-v\([2-4]\).*/\1/p')
-for v in 2 3 4; do
-    [ "$v" -gt "${level:-0}" ] && continue
+for level in $("$tree/$1/tests/run" --levels); do
     for more in '' -g '--regalloc stack'; do
         # shellcheck disable=SC2086
-        link_and_run plain -t x86_64:v$v $more
+        link_and_run plain -t x86_64:$level $more
         # shellcheck disable=SC2086
-        link_and_run nativecpu -t x86_64:v$v --abi nativecpu $more
+        link_and_run nativecpu -t x86_64:$level --abi nativecpu $more
     done
 done
 finish
