@@ -236,8 +236,10 @@ Test(verify, alignment_of_a_load) {
 }
 
 Test(verify, memory_flags) {
-    add->next->imm.mem.flags = 8;
-    expect("unknown memory flags 0x8");
+    add->next->imm.mem.flags = 16;
+    expect("unknown memory flags 0x10");
+    add->next->imm.mem.flags = IR_MEM_LINE;
+    expect("'noalias' and 'line' are for loads of addresses");
 }
 
 Test(verify, flags) {
