@@ -95,10 +95,12 @@ static ir_inst *put_lane(ir_builder *b, ir_type t, ir_inst *into, ir_inst *x, un
     return p.imm < 0 ? x86_build_regs(b, t, p.row, regs) : x86_build_imm(b, t, p.row, regs, p.imm);
 }
 
-/* Like put_lane, for v; x may be a load that is folded into v. */
+/* Like put_lane, for v; x may be a load that is folded into v.  The type of `into` says nothing
+ * about lanes: a bitcast is in the register of its operand. */
 static ir_inst *put_operand(ir_builder *b, ir_inst *v, ir_inst *into, ir_inst *x, unsigned lane) {
-    placing p = placing_of(b, into->type, lane);
-    x86_draft d = {.row = p.row, .type = into->type};
+    bool whole = x86_bytes_of(v->type) <= PART;
+    placing p = placing_of(b, v->type, lane);
+    x86_draft d = {.row = p.row, .type = whole ? v->type : part_of(v->type)};
     x86_add_reg(b, &d, into);
     x86_add_rm(b, &d, v, x);
     if (p.imm >= 0) x86_add_int(b, &d, IR_I8, (uint64_t)p.imm);
