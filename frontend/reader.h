@@ -19,6 +19,7 @@
 #define SPVFUSE_READER_H
 
 #include "frontend/frontend.h"
+#include "ir/build.h"
 
 #include <stdlib.h>
 

@@ -8,6 +8,7 @@
  * Only pure operations are looked at.  The table of value numbers is used while appending to a
  * block, where every instruction of the block precedes the new one.
  */
+#include "ir/build.h"
 #include "ir/eval.h"
 
 enum { MAX_CANDIDATE_ARGS = 64, MAX_DEPTH = 16, NUMBERS = 256 };

@@ -1,6 +1,4 @@
-/* build.h — the builder: makes instructions at a place, and simplifies them.
- *
- * A part of ir.h, which includes it. */
+/* build.h — the builder: makes instructions at a place, and simplifies them. */
 #ifndef SPVFUSE_IR_BUILD_H
 #define SPVFUSE_IR_BUILD_H
 

@@ -4,6 +4,7 @@
 #ifndef SPVFUSE_IR_CHANGE_H
 #define SPVFUSE_IR_CHANGE_H
 
+#include "ir/build.h"
 #include "ir/flow.h"
 
 /* ------------------------------------------------------------- SSA construction and repair (ssa.c)

@@ -1,5 +1,6 @@
 /* ir.h — the language: memory, types, values, blocks, functions, modules, how they are built,
- * written as text, read and verified.  It includes ir/build.h, the builder.  Further headers are
+ * written as text, read and verified.  Further headers are
+ *   ir/build.h   the builder: instructions at a place
  *   ir/flow.h    what the graph of a function says: order, dominators, loops, liveness
  *   ir/change.h  larger changes: SSA construction, stack variables, copies of code
  *   ir/eval.h    arithmetic on constants
@@ -972,7 +973,5 @@ ir_module *ir_parse(ir_ctx *cx, const char *file, const char *text, size_t n);
 /* True when well-formed; otherwise reports each violation (at most 20) as an error. */
 bool ir_verify_func(const ir_func *f);
 bool ir_verify_module(const ir_module *m);
-
-#include "ir/build.h" /* the builder */
 
 #endif

@@ -6,6 +6,7 @@
  * phi of a block says the order of its predecessors, because the text shows their order
  * nowhere else, and the arguments of the others are put into that order.
  */
+#include "ir/build.h"
 #include "ir/text.h"
 
 /* ---------------------------------------------------------------------------------------- names */

@@ -7,6 +7,7 @@
  * An operand that is not known yet is a dummy in the instruction and a fixup in a list: values are
  * settled at the end of the function, globals and functions at the end of the module.
  */
+#include "ir/build.h"
 #include "ir/text.h"
 
 /* ------------------------------------------------------------------------------ operation names */

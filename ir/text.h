@@ -6,6 +6,7 @@
 #ifndef SPVFUSE_IR_TEXT_H
 #define SPVFUSE_IR_TEXT_H
 
+#include "ir/build.h"
 #include "ir/ir.h"
 
 /* ------------------------------------------------------------------------------- words (text.c) */

@@ -4,6 +4,7 @@
  * globals that it names.  Edges come first, then instructions without operands, then operands,
  * which may come later in the text than their use.
  */
+#include "ir/build.h"
 #include "ir/pack.h"
 
 typedef struct {

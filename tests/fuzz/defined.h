@@ -2,6 +2,7 @@
 #ifndef SPVFUSE_TESTS_FUZZ_DEFINED_H
 #define SPVFUSE_TESTS_FUZZ_DEFINED_H
 
+#include "ir/build.h"
 #include "ir/eval.h"
 
 /* A divisor that is neither 0 nor -1. */

@@ -2,6 +2,7 @@
 #ifndef SPVFUSE_GEN_H
 #define SPVFUSE_GEN_H
 
+#include "ir/build.h"
 #include "ir/interp.h"
 
 /* Does the program compute nothing that an implementation may choose, the last bits of math

@@ -8,6 +8,7 @@
 #ifndef SPVFUSE_TESTS_FUZZ_LANES_IMPL_H
 #define SPVFUSE_TESTS_FUZZ_LANES_IMPL_H
 
+#include "ir/build.h"
 #include "tests/fuzz/defined.h"
 #include "tests/fuzz/lanes.h"
 

@@ -1,4 +1,5 @@
 /* core_test.c — memory, types, use lists, blocks and edges, symbols, the builder. */
+#include "ir/build.h"
 #include "ir/ir.h"
 
 #include <criterion/criterion.h>

@@ -4,6 +4,7 @@
  * Integer ops are checked on every pair of 8-bit and 1-bit operands and on random wide ones,
  * against definitions over 128-bit integers that share nothing with ops.def.
  */
+#include "ir/build.h"
 #include "ir/eval.h"
 #include "tests/random.h"
 

@@ -1,6 +1,7 @@
 /* interp_test.c — the interpreter: every fast form against ir_eval_lane, undefined bytes, vectors,
  * control flow, calls, memory, atomics, stopping and going on, and the errors of ir_interp_call.
  */
+#include "ir/build.h"
 #include "ir/eval.h"
 #include "ir/interp.h"
 #include "tests/random.h"

@@ -3,6 +3,7 @@
  *
  * Reads tests/ir/roundtrip.ir, so it runs from the top of the repository.
  */
+#include "ir/build.h"
 #include "ir/ir.h"
 #include "tests/file.h"
 #include "tests/random.h"

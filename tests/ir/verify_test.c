@@ -1,6 +1,7 @@
 /* verify_test.c — violations that text cannot express: each test damages a sound function through
  * its pointers and looks for the message.  tests/ir/verify_reject.ir has the others.
  */
+#include "ir/build.h"
 #include "ir/ir.h"
 
 #include <criterion/criterion.h>

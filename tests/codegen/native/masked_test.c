@@ -6,6 +6,7 @@
  * compared with what a loop over the lanes gives.
  */
 #define _DEFAULT_SOURCE
+#include "ir/build.h"
 #include "ir/eval.h"
 #include "tests/guarded.h"
 #include "tests/native_call.h"

@@ -4,6 +4,7 @@
  * What machines may do as they like is taken out first: NaN becomes one NaN wherever it is made, a
  * zero that is the minimum or maximum of two becomes +0, mad rounds once.
  */
+#include "ir/build.h"
 #include "tests/native_call.h"
 #include "tests/passes/random_func.h"
 #include "tests/report.h"
