@@ -3,17 +3,22 @@
  * The form of a value is constant + sum of factor * symbol, equal to the value modulo 2^width.
  * Symbols are ids, by-value parameters, iteration numbers of loops, and values that are not
  * analysed further.  Sums, products and shifts by constants, and truncations preserve the
- * congruence; an `or` with bits that are 0 in the other operand is a sum.  An extension needs more:
- * the form must be equal to the operand itself, read as the extension reads it.  It is if the
- * bounds of its symbols (bounds.c) keep it within the narrow type, or if it consists of such values
- * and of operations that do not wrap.
+ * congruence.  If all factors of one form are multiples of 2^t, and the bounds of the other one
+ * are those of t bits, their `or` and `xor` are sums.  An extension needs more: the form must be
+ * equal to the operand itself, read as the extension reads it.  It is if the bounds of its symbols
+ * (bounds.c) keep it within the narrow type, or if it consists of such values and of operations
+ * that do not wrap.
  *
- * Right shifts by C: let 2^B divide all factors and the constant, C <= B, and g be the form divided
- * by 2^B.  The value is 2^B * u modulo 2^width with u = g modulo 2^(width - B).  If the bounds of g
- * lie within a number of width - B bits, signed for ashr, then u read as such a number is g, and
- * the shifted value is 2^(B - C) * g, without a remainder.  This covers indices that compilers keep
- * in the upper half of a word and shift down at the end.  A mask that clears the lowest t bits
- * changes nothing if the form is a multiple of 2^t.
+ * Right shifts by C: let 2^B divide all factors and the constant, C <= B, and g be the form
+ * divided by 2^B.  The value is 2^B * u modulo 2^width with u = g modulo 2^(width - B).  If the
+ * bounds of g lie within a number of width - B bits, signed for ashr, then u read as such a number
+ * is g, and the shifted value is 2^(B - C) * g, without a remainder.  This covers indices that
+ * compilers keep in the upper half of a word and shift down at the end.  A mask that clears the
+ * lowest t bits changes nothing if the form is a multiple of 2^t.
+ *
+ * Divisions by n, also as shifts and masks: the terms that n divides are the quotient, the others
+ * the remainder.  The bounds must say that the form is not negative, and that the others are less
+ * than n.  A global id counts as group * local size + local id where n divides the first of these.
  *
  * If the range is known, a linear id is expressed by ids, and group * local size + local id is the
  * global id minus its offset, so that equal places have equal forms.
@@ -177,16 +182,28 @@ static bool find_sum(finder *q, const ir_inst *v, unsigned depth, pass_affine *o
     return true;
 }
 
-/* x | C where all that x is made of leaves the bits of C 0. */
+/* How often 2 divides all factors and the constant; at most 62. */
+static unsigned even_bits(const pass_affine *f) {
+    uint64_t bits = (uint64_t)f->constant | UINT64_C(1) << 62;
+    unsigned n = 0;
+    for (uint32_t k = 0; k < f->n; k++) bits |= (uint64_t)f->term[k].factor;
+    while (!(bits >> n & 1)) n++;
+    return n;
+}
+
+/* Are the bits of `low` below those of `high`? */
+static bool is_below(finder *q, const pass_affine *low, const pass_affine *high) {
+    return is_within(q, low, 0, (INT64_C(1) << even_bits(high)) - 1);
+}
+
+/* x | y and x ^ y without a bit that is 1 in both. */
 static bool find_joined(finder *q, const ir_inst *v, unsigned depth, pass_affine *out) {
-    const ir_inst *c = ir_arg(v, 1);
-    if (!ir_is_const(c)) return false;
+    pass_affine second;
     find(q, ir_arg(v, 0), depth + 1, out);
-    uint64_t bits = (uint64_t)out->constant, room = c->imm.bits;
-    for (uint32_t k = 0; k < out->n; k++) bits |= (uint64_t)out->term[k].factor;
-    while (room & (room - 1)) room &= room - 1; /* the highest bit */
-    if (bits & (2 * room - 1)) return false;
-    out->constant = ir_wrap_add(out->constant, (int64_t)c->imm.bits);
+    find(q, ir_arg(v, 1), depth + 1, &second);
+    if (!is_below(q, &second, out) && !is_below(q, out, &second)) return false;
+    if (!pass_affine_add(out, &second, 1)) return false;
+    pass_join_ids(q->launch, out);
     return true;
 }
 
@@ -199,13 +216,68 @@ static bool find_product(finder *q, const ir_inst *v, unsigned depth, pass_affin
     return x.n == 0 && pass_affine_add(out, &y, x.constant);
 }
 
-/* How often 2 divides all factors and the constant; at most 62. */
-static unsigned even_bits(const pass_affine *f) {
-    uint64_t bits = (uint64_t)f->constant | UINT64_C(1) << 62;
-    unsigned n = 0;
-    for (uint32_t k = 0; k < f->n; k++) bits |= (uint64_t)f->term[k].factor;
-    while (!(bits >> n & 1)) n++;
-    return n;
+/* The term of a global id as group, local id and offset, if the local size is known and a group
+ * has a multiple of n. */
+static bool split_id(const ir_range *r, pass_term t, uint64_t n, pass_affine *out) {
+    unsigned d = t.of.index;
+    if (!r || t.of.kind != IR_OP_global_id || !ir_has_local_size(r) || d >= r->dims) return false;
+    int64_t group = ir_wrap_mul(t.factor, (int64_t)r->local[d]);
+    if (t.factor < 0 || (uint64_t)group % n) return false;
+    *out = (pass_affine){
+        .term = {{{IR_OP_group_id, d, NULL}, group}, {{IR_OP_local_id, d, NULL}, t.factor}},
+        .n = 2,
+        .constant = ir_wrap_mul(t.factor, (int64_t)r->offset[d])};
+    return true;
+}
+
+/* f = n * quotient + rest, with the terms that n divides in the quotient. */
+typedef struct {
+    pass_affine quotient, rest;
+} division;
+
+static bool divide_term(const finder *q, pass_term t, int64_t n, division *to) {
+    pass_affine whole = {.term = {t}, .n = 1}, parts;
+    if (t.factor % n && split_id(q->launch->range, t, (uint64_t)n, &parts)) whole = parts;
+    for (uint32_t k = 0; k < whole.n; k++) {
+        pass_affine part = {.term = {whole.term[k]}, .n = 1};
+        bool divides = part.term[0].factor % n == 0;
+        if (divides) part.term[0].factor /= n;
+        if (!pass_affine_add(divides ? &to->quotient : &to->rest, &part, 1)) return false;
+    }
+    to->rest.constant = ir_wrap_add(to->rest.constant, whole.constant);
+    return true;
+}
+
+/* Divides a form that is equal to a number that is not negative. */
+static bool divide(finder *q, const pass_affine *f, int64_t n, division *to) {
+    *to = (division){.rest.constant = f->constant};
+    for (uint32_t k = 0; k < f->n; k++)
+        if (!divide_term(q, f->term[k], n, to)) return false;
+    int64_t below = to->rest.constant % n;
+    if (below < 0) below += n;
+    to->quotient.constant += (to->rest.constant - below) / n;
+    to->rest.constant = below;
+    return is_within(q, &to->rest, 0, n - 1);
+}
+
+/* x / n and x % n, also as a shift and a mask, of ids by the size of a group and the like. */
+static bool find_quotient(finder *q, ir_inst *x, int64_t n, unsigned depth, division *to) {
+    pass_affine f;
+    unsigned width = ir_bits(q->launch->kernel->module, x->type);
+    if (n <= 0) return false;
+    find(q, x, depth + 1, &f);
+    int64_t most = width > 62 ? INT64_MAX / 2 : (INT64_C(1) << (width - 1)) - 1;
+    return is_within(q, &f, 0, most) && divide(q, &f, n, to);
+}
+
+static bool find_division(finder *q, const ir_inst *v, unsigned depth, pass_affine *out) {
+    division d;
+    int64_t n;
+    if (!pass_known_number(q->launch, ir_arg(v, 1), &n)) return false;
+    if (!find_quotient(q, ir_arg(v, 0), n, depth, &d)) return false;
+    *out = v->op == IR_OP_udiv || v->op == IR_OP_sdiv ? d.quotient : d.rest;
+    pass_join_ids(q->launch, out);
+    return true;
 }
 
 /* Shifted down, where that leaves no remainder and nothing wraps. */
@@ -223,24 +295,40 @@ static bool find_shifted_down(finder *q, const ir_inst *v, unsigned by, unsigned
     return pass_affine_add(out, &x, INT64_C(1) << (even - by));
 }
 
-/* Shifts by constants; up and down again is an extension. */
-static bool find_shift(finder *q, const ir_inst *v, unsigned depth, pass_affine *out) {
-    ir_inst *x = ir_arg(v, 0), *by = ir_arg(v, 1);
+/* Up and down again is an extension. */
+static bool find_shifted_back(finder *q, const ir_inst *v, unsigned down, unsigned depth,
+                              pass_affine *out) {
+    const ir_inst *x = ir_arg(v, 0);
     unsigned width = ir_bits(q->launch->kernel->module, v->type);
     pass_affine form;
-    *out = (pass_affine){0};
-    if (!ir_is_const(by) || by->imm.bits >= width || by->imm.bits > 62) return false;
-    if (v->op == IR_OP_shl) {
-        find(q, x, depth + 1, &form);
-        return pass_affine_add(out, &form, INT64_C(1) << by->imm.bits);
-    }
-    if (find_shifted_down(q, v, (unsigned)by->imm.bits, depth, out)) return true;
     if (x->op != IR_OP_shl || !ir_is_const(ir_arg(x, 1))) return false;
-    uint64_t up = ir_arg(x, 1)->imm.bits, down = by->imm.bits;
+    uint64_t up = ir_arg(x, 1)->imm.bits;
     if (up < down || up >= width) return false;
     const low_part part = {width - (unsigned)up, v->op == IR_OP_ashr};
-    if (!find_extension(q, ir_arg(x, 0), part, depth, &form)) return false;
-    return pass_affine_add(out, &form, INT64_C(1) << (up - down));
+    *out = (pass_affine){0};
+    return find_extension(q, ir_arg(x, 0), part, depth, &form) &&
+           pass_affine_add(out, &form, INT64_C(1) << (up - down));
+}
+
+/* Shifts by constants. */
+static bool find_shift(finder *q, const ir_inst *v, unsigned depth, pass_affine *out) {
+    ir_inst *x = ir_arg(v, 0), *by = ir_arg(v, 1);
+    pass_affine form;
+    division d;
+    if (!ir_is_const(by) || by->imm.bits >= ir_bits(q->launch->kernel->module, v->type) ||
+        by->imm.bits > 62)
+        return false;
+    unsigned n = (unsigned)by->imm.bits;
+    if (v->op == IR_OP_shl) {
+        *out = (pass_affine){0};
+        find(q, x, depth + 1, &form);
+        return pass_affine_add(out, &form, INT64_C(1) << n);
+    }
+    if (find_shifted_down(q, v, n, depth, out)) return true;
+    if (find_shifted_back(q, v, n, depth, out)) return true;
+    if (!find_quotient(q, x, INT64_C(1) << n, depth, &d)) return false;
+    *out = d.quotient;
+    return true;
 }
 
 static bool find_counter_form(finder *q, ir_inst *v, unsigned depth, pass_affine *out) {
@@ -253,18 +341,32 @@ static bool find_counter_form(finder *q, ir_inst *v, unsigned depth, pass_affine
 }
 
 /* The low bits of x, as x & mask, without some that are 0 already. */
-static bool find_masked(finder *q, const ir_inst *v, unsigned depth, pass_affine *out) {
-    const ir_inst *mask = ir_arg(v, 1);
+static bool find_extended(finder *q, const ir_inst *v, uint64_t mask, unsigned depth,
+                          pass_affine *out) {
     unsigned width = ir_bits(q->launch->kernel->module, v->type), low = 0;
-    if (!ir_is_const(mask) || !mask->imm.bits) return false;
-    uint64_t bits = ir_zext(mask->imm.bits, width);
-    while (!(bits >> low & 1)) low++;
+    while (!(mask >> low & 1)) low++;
     unsigned high = low;
-    while (high < width && bits >> high & 1) high++;
-    if (high < width && bits >> high) return false;
+    while (high < width && mask >> high & 1) high++;
+    if (high < width && mask >> high) return false;
     if (!find_extension(q, ir_arg(v, 0), (low_part){high, false}, depth, out) && high < width)
         return false;
     return even_bits(out) >= low;
+}
+
+/* The quotient or the remainder of a power of two. */
+static bool find_masked(finder *q, const ir_inst *v, unsigned depth, pass_affine *out) {
+    const ir_inst *c = ir_arg(v, 1);
+    unsigned width = ir_bits(q->launch->kernel->module, v->type);
+    division d;
+    if (!ir_is_const(c) || !c->imm.bits) return false;
+    uint64_t mask = ir_zext(c->imm.bits, width), cleared = ir_zext(~mask, width);
+    if (find_extended(q, v, mask, depth, out)) return true;
+    bool rest = !(mask & (mask + 1));
+    uint64_t below = rest ? mask : cleared;
+    if (below & (below + 1) || below >> 62) return false;
+    if (!find_quotient(q, ir_arg(v, 0), (int64_t)below + 1, depth, &d)) return false;
+    *out = rest ? d.rest : (pass_affine){0};
+    return rest || pass_affine_add(out, &d.quotient, (int64_t)below + 1);
 }
 
 /* ~x is -x - 1. */
@@ -289,7 +391,11 @@ static bool find_op(finder *q, ir_inst *v, unsigned depth, pass_affine *out) {
     case IR_OP_lshr: return find_shift(q, v, depth, out);
     case IR_OP_and: return find_masked(q, v, depth, out);
     case IR_OP_or: return find_joined(q, v, depth, out);
-    case IR_OP_xor: return find_inverted(q, v, depth, out);
+    case IR_OP_xor: return find_inverted(q, v, depth, out) || find_joined(q, v, depth, out);
+    case IR_OP_udiv:
+    case IR_OP_sdiv:
+    case IR_OP_urem:
+    case IR_OP_srem: return find_division(q, v, depth, out);
     case IR_OP_trunc: find(q, ir_arg(v, 0), depth + 1, out); return true;
     case IR_OP_sext: return find_extension(q, ir_arg(v, 0), (low_part){bits, true}, depth, out);
     case IR_OP_zext: return find_extension(q, ir_arg(v, 0), (low_part){bits, false}, depth, out);

@@ -69,14 +69,39 @@ static unsigned linear_id(pipe *p, const form *f, const char *type) {
     return sum;
 }
 
-static unsigned by_group(pipe *p, const form *f, const char *type) {
-    unsigned local = p->now->range.local[0], group = id(p, type, "group_id", 0);
-    unsigned base = f->variant == 1
-                        ? pipe_with_number(p, type, "mul", group, local)
+static unsigned count_bits(unsigned n) {
+    unsigned bits = 0;
+    for (; n; n >>= 1) bits++;
+    return bits;
+}
+
+/* Where a group begins and the item in it, as queries or taken from the linear id, which begins at
+ * 0; two ways to write each. */
+static void take_apart(pipe *p, const form *f, const char *type, unsigned part[2]) {
+    unsigned local = p->now->range.local[0];
+    bool power = !(local & (local - 1)), first = f->variant == 1;
+    if (f->number / 3 % 2 == 0) {
+        unsigned group = id(p, type, "group_id", 0);
+        part[0] = first ? pipe_with_number(p, type, "mul", group, local)
                         : pipe_binary(p, type, "mul", group, id(p, type, "local_size", 0));
-    unsigned item = id(p, type, "local_id", 0);
-    if (f->kind == MIRRORED) item = pipe_number_minus(p, type, local - 1, item);
-    return pipe_binary(p, type, "add", base, item);
+        part[1] = id(p, type, "local_id", 0);
+        return;
+    }
+    unsigned linear = linear_id(p, &(form){.variant = 0}, type);
+    part[0] = power && first ? pipe_with_number(p, type, "lshr", linear, count_bits(local - 1))
+                             : pipe_with_number(p, type, "udiv", linear, local);
+    part[0] = pipe_with_number(p, type, "mul", part[0], local);
+    part[1] = power && first ? pipe_with_number(p, type, "and", linear, local - 1)
+                             : pipe_with_number(p, type, "urem", linear, local);
+}
+
+static unsigned by_group(pipe *p, const form *f, const char *type) {
+    static const char *const joins[] = {"add", "or", "xor"};
+    unsigned local = p->now->range.local[0], part[2];
+    bool power = !(local & (local - 1));
+    take_apart(p, f, type, part);
+    if (f->kind == MIRRORED) part[1] = pipe_number_minus(p, type, local - 1, part[1]);
+    return pipe_binary(p, type, joins[power ? f->number % 3 : 0], part[0], part[1]);
 }
 
 static unsigned turned(pipe *p, const char *type) {
