@@ -88,21 +88,19 @@ const char pass_group_pipeline[] =
     "simplifycfg"; /* loops that do nothing */
 
 const char pass_vector_pipeline[] =
-    "components,"   /* lanes of source vectors that never meet are items, also for what follows */
-    "functions,"    /* code with branches, which vectorize can see */
-    "rows,"         /* loads that rows share, before each row has loops of its own */
-    "indexsets,"    /* conditions and clamps are decided for most items */
-    "vectorize,"    /* several items at once */
-    "mem2reg,"      /* elements of small private arrays */
-    "unroll_items," /* groups of few vectors: places in local memory become constants */
-    "simplify,"     /* masks, and the ends of loops whose number of items is known */
-    "simplifycfg,"  /* loops for items that are left, where none are */
-    "gvn,"          /* lanes of what is uniform */
-    "memopt,"       /* what items exchange in local memory stays in registers */
-    "dse,"          /* and need not be there */
-    "licm,"         /* before the loop */
-    "simplify,"     /* lanes of what was in memory */
-    "dce";          /* scalars that have become vectors, masks that nothing asks for */
+    "components,"    /* lanes of source vectors that never meet are items, also for what follows */
+    "functions,"     /* code with branches, which vectorize can see */
+    "rows,"          /* loads that rows share, before each row has loops of its own */
+    "indexsets,"     /* conditions and clamps are decided for most items */
+    "vectorize,"     /* several items at once */
+    "mem2reg,"       /* elements of small private arrays */
+    "unroll_items,"  /* groups of few vectors: places in local memory become constants */
+    "simplify,"      /* masks, and the ends of loops whose number of items is known */
+    "simplifycfg,"   /* loops for items that are left, where none are */
+    "gvn,"           /* lanes of what is uniform */
+    "forward_items," /* what items exchange in local memory stays in registers */
+    "licm,"          /* before the loop */
+    "dce";           /* scalars that have become vectors, masks that nothing asks for */
 
 /* From here on rules are not applied any more: they would undo expansions. */
 const char pass_lowering[] =

@@ -52,6 +52,7 @@ void rt_cpu_own_groups(const spvf_range *range, unsigned inner, bool crosses, un
 typedef struct {
     cg_options code; /* level 0: the machine's */
     bool eager;      /* as in rt_compiler */
+    bool untiered;   /* small launches have the same code as others */
     bool cache;      /* code is kept for other processes */
     bool keep_calls; /* as in pass_options */
     uint64_t caches; /* launches that access more bytes store past the caches; 0: their size */

@@ -112,7 +112,8 @@ static bool is_small(const launch *l) {
     enum { FEW_ITEMS = 512, FEW_IF_THEY_REPEAT = 64 };
     const rt_cpu_options *o = &l->what->machine->options;
     uint64_t few = l->what->launch->function->repeats ? FEW_IF_THEY_REPEAT : FEW_ITEMS;
-    return !o->eager && !o->code.lanes && volume(l->info.global_size) <= few;
+    bool tiered = !o->eager && !o->untiered && !o->code.lanes;
+    return tiered && volume(l->info.global_size) <= few;
 }
 
 static pass_group_shape shape_of(const launch *l) {

@@ -117,20 +117,24 @@ typedef struct {
     spvf_range range;
     const rt_arg *args;
     size_t count;
+    bool untiered;
 } bench;
 
 static void open_device(void *arg) {
     bench *b = arg;
-    b->device = rt_cpu_open_with(b->context, &(rt_cpu_options){.compile = compile});
+    const rt_cpu_options o = {.compile = compile, .untiered = b->untiered};
+    b->device = rt_cpu_open_with(b->context, &o);
     b->memory = b->device->driver->allocate(b->device, "p", 100, NULL);
     b->program = b->device->driver->build(b->device, b->module->ir);
 }
 
-static void begin(bench *b) {
-    *b = (bench){.context = new_context()};
+static void begin_with(bench *b, bool untiered) {
+    *b = (bench){.context = new_context(), .untiered = untiered};
     b->module = load_text(b->context, kernels);
     cr_assert_eq(rt_guard(b->context, open_device, b), SPVF_OK, "%s", messages);
 }
+
+static void begin(bench *b) { begin_with(b, false); }
 
 static void end(bench *b) {
     rt_device_close(b->device);
@@ -455,15 +459,17 @@ Test(cpu, launches_that_access_more_than_caches_hold) {
     expect_known(large, 1 << 30, "apart lines ");
 }
 
-/* Few items run one at a time at first. */
+/* Few items run one at a time at first, unless an option says otherwise. */
 Test(cpu, small_launches_have_scalar_code) {
     static const struct {
         const char *kernel;
         unsigned items, lanes;
-    } launches[] = {{"three", 512, 1}, {"three", 513, 0}, {"asks", 64, 1}, {"asks", 65, 0}};
+        bool untiered;
+    } launches[] = {{"three", 512, 1}, {"three", 513, 0}, {"three", 512, 0, true},
+                    {"asks", 64, 1},   {"asks", 65, 0},   {"asks", 1, 0, true}};
     for (size_t n = 0; n < sizeof launches / sizeof *launches; n++) {
         bench b;
-        begin(&b);
+        begin_with(&b, launches[n].untiered);
         const spvf_range r = {.dims = 1, .global = {launches[n].items}};
         const rt_arg args[] = {part(0, 64), part(64, 64), part(128, 64)};
         unsigned count = launches[n].kernel[0] == 't' ? 3 : 1;
@@ -521,7 +527,7 @@ static void expect_unknown(const char *list, const char *option) {
     snprintf(
         want, sizeof want,
         "error: unknown option '%s' of device cpu: v2, v3, v4, icelake, simd=N, regalloc=stack, "
-        "seed=N, eager, cache, calls, caches=N\n",
+        "seed=N, eager, untiered, cache, calls, caches=N\n",
         option);
     cr_expect_eq(rt_guard(b.context, open_by_name, &b), SPVF_ERROR_ARGUMENT, "%s", list);
     cr_expect_str_eq(messages, want);
@@ -529,11 +535,13 @@ static void expect_unknown(const char *list, const char *option) {
 }
 
 Test(cpu, options_by_name) {
-    bench b = {.context = new_context(), .kernel = "v2,eager,regalloc=stack,seed=12,simd=8"};
+    bench b = {.context = new_context(),
+               .kernel = "v2,eager,untiered,regalloc=stack,seed=12,simd=8"};
     cr_expect_eq(rt_guard(b.context, open_by_name, &b), SPVF_OK, "%s", messages);
     const cg_options *o = &((cpu_device *)b.device)->machine.options.code;
     cr_expect(o->level == 2 && o->regalloc.how == CG_REGALLOC_STACK && o->regalloc.seed == 12);
-    cr_expect(((cpu_device *)b.device)->machine.options.eager);
+    const rt_cpu_options *all = &((cpu_device *)b.device)->machine.options;
+    cr_expect(all->eager && all->untiered && !all->cache);
     rt_device_close(b.device);
     spvf_context_destroy(b.context);
     expect_unknown("v5", "v5");
