@@ -238,6 +238,11 @@ ir_inst *mach_mask_extract(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *index
     return x86_build_imm(b, v->type, X86_AND_rm32_imm8, IR_ARGS(x86_mask_bits(b, IR_I64, x)), 1);
 }
 
+/* The bits above those of lanes are undefined, as those of a register above an integer are. */
+ir_inst *mach_mask_number(ir_builder *b, ir_inst *v, ir_inst *x) {
+    return x86_mask_bits(b, v->type, x);
+}
+
 /* Lanes that follow each other, from x to y; NULL for others, which are not asked for.  Two masks
  * are joined that have 8 lanes or more, as all have that are not whole values. */
 ir_inst *mach_mask_shuffle(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {

@@ -179,6 +179,8 @@ bool x86_takes(const ir_inst *i, unsigned level) {
     case IR_OP_mul:
         if (is_half(ir_arg(i, 0)) && is_half(ir_arg(i, 1))) return true;
         break;
+    case IR_OP_bitcast: /* a mask as a number */
+        return ir_is_bool(from) && !ir_is_vector(i->type) && level >= X86_V4;
     default: break;
     }
     if (ir_info(i)->rule == R_CMPF) return is_single_or_double(from);
