@@ -79,7 +79,7 @@ bool ocl_revive_mem(cl_mem m) { return rt_retain_found(&m->object.refs); }
 static void free_mem(cl_mem m) {
     ocl_forget_mappings(m);
     ocl_call_destructors(m->destructors, m);
-    if (m->owned) free(m->memory.bytes);
+    if (m->owned) rt_free_memory(m->memory.bytes, m->memory.size);
     ocl_release_context(m->context);
     m->object.kind = OCL_NOTHING;
     ocl_forget_mem(m);
@@ -120,7 +120,7 @@ static cl_mem allocate_memory(cl_context c, cl_mem_flags flags, size_t size, con
     if (!bytes) return ocl_fail(error, CL_MEM_OBJECT_ALLOCATION_FAILURE);
     cl_mem m = new_mem(c, flags, (ocl_area){bytes, size});
     if (!m) {
-        free(bytes);
+        rt_free_memory(bytes, size);
         return ocl_fail(error, CL_OUT_OF_HOST_MEMORY);
     }
     m->owned = true;

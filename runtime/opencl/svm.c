@@ -40,7 +40,7 @@ static bool add(cl_context c, const ocl_area *m) {
 }
 
 static void free_allocation(ocl_area *m) {
-    free(m->bytes);
+    rt_free_memory(m->bytes, m->size);
     free(m);
 }
 

@@ -8,8 +8,10 @@
 
 #include "runtime/api/runtime.h"
 
-/* At a multiple of IR_LOCAL_ALIGN, to be given to free(); NULL: there is no memory. */
+/* At a multiple of IR_LOCAL_ALIGN, to be given to rt_free_memory; NULL: there is no memory. */
 void *rt_new_memory(size_t bytes);
+/* Memory of so many bytes, or NULL. */
+void rt_free_memory(void *memory, size_t bytes);
 /* Bytes of the last cache before memory, as one processor sees it; 0: not known. */
 uint64_t rt_cache_size(void);
 

@@ -22,7 +22,7 @@ static rt_memory *wrap(rt_device *d, void *host, uint64_t bytes) {
 static void release(rt_device *d, rt_memory *m) {
     (void)d;
     rt_disown(&m->owned);
-    if (m->allocated) free(m->bytes);
+    if (m->allocated) rt_free_memory(m->bytes, m->size);
     free(m);
 }
 
