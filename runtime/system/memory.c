@@ -6,11 +6,11 @@
  * memory that is as large is taken at a multiple of that size; what is left at its end has small
  * pages, and costs no memory that is not used.
  *
- * A buffer does not begin where its first page does, but somewhere in it.  A processor that compares
- * only the lower 12 bits of addresses takes a load from one buffer for one of what was just stored
- * into another, if both are as far from their beginnings, and lets it wait: on a Xeon with AVX-512,
- * a stencil of 5 points took 10.2 ns for an item that way, and 1.5 ns with buffers that begin at
- * different places of their pages.
+ * A buffer does not begin where its first page does, but somewhere in it.  A processor that
+ * compares only the lower 12 bits of addresses takes a load from one buffer for one of what was
+ * just stored into another, if both are as far from their beginnings, and lets it wait: on a Xeon
+ * with AVX-512, a stencil of 5 points took 10.2 ns for an item that way, and 1.5 ns with buffers
+ * that begin at different places of their pages.
  */
 #define _GNU_SOURCE /* madvise */
 #include "runtime/system/memory.h"
