@@ -11,11 +11,17 @@
 
 /* ---------------------------------------------------------------------------- which op a row is */
 
+/* What follows the prefix in s; NULL: s does not begin with it. */
+static const char *skip_prefix(const char *s, const char *prefix) {
+    for (; *prefix; s++, prefix++)
+        if (*s != *prefix) return NULL;
+    return s;
+}
+
 static ir_op find_op(reader *r, const char *prefix, const char *name) {
-    size_t n = strlen(prefix);
     for (int op = 0; op < IR_OP_COUNT; op++) {
-        const char *s = ir_ops[op].spirv;
-        if (s && !strncmp(s, prefix, n) && !strcmp(s + n, name)) return (ir_op)op;
+        const char *s = ir_ops[op].spirv ? skip_prefix(ir_ops[op].spirv, prefix) : NULL;
+        if (s && !strcmp(s, name)) return (ir_op)op;
     }
     spv_refuse_inst(r, NULL);
 }

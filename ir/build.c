@@ -20,8 +20,11 @@ typedef union {
 } candidate;
 
 void ir_builder_init(ir_builder *b, ir_func *f) {
-    memset(b, 0, sizeof *b);
     b->f = f;
+    b->block = NULL;
+    b->before = NULL;
+    b->loc = b->depth = 0;
+    b->has_recent = false;
 }
 
 void ir_at_end(ir_builder *b, ir_block *block) {
@@ -66,13 +69,16 @@ uint64_t ir_hash_value(const ir_inst *i) {
 }
 
 static ir_inst **number_of(ir_builder *b, const ir_inst *i) {
+    if (!b->has_recent) memset(b->recent, 0, sizeof b->recent);
+    b->has_recent = true;
     return &b->recent[ir_hash_value(i) % NUMBERS];
 }
 
 /* An equal instruction of this block; it keeps only the promises that both make. */
 static ir_inst *find_equal(ir_builder *b, const ir_inst *i) {
+    if (b->before) return NULL;
     ir_inst *known = *number_of(b, i);
-    if (b->before || !known || known->block != b->block || !ir_same_value(known, i)) return NULL;
+    if (!known || known->block != b->block || !ir_same_value(known, i)) return NULL;
     known->flags &= i->flags;
     return known;
 }

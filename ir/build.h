@@ -16,6 +16,7 @@ typedef struct {
     ir_inst *before;
     uint32_t loc;
     uint32_t depth;       /* nesting of simplification, bounded */
+    bool has_recent;      /* many builders need no value numbers, and then do not clear them */
     ir_inst *recent[256]; /* value numbers of pure instructions of this block */
 } ir_builder;
 

@@ -467,6 +467,7 @@ typedef struct {
 
 /* Do the result and the n operands of op have types that its rule allows? */
 bool ir_types_fit(const ir_module *m, ir_op op, ir_type result, unsigned n, const ir_type *operand);
+bool ir_types_of_inst_fit(const ir_module *m, const ir_inst *i);
 /* The first type that does not fit, where ir_types_fit is false. */
 ir_type_error ir_find_type_error(const ir_module *m, ir_op op, ir_type result, unsigned n,
                                  const ir_type *operand);

@@ -29,9 +29,7 @@ static unsigned find_part(ir_clock *c, const char *name) {
     return k;
 }
 
-const char *ir_enter_part(ir_ctx *cx, const char *name) {
-    ir_clock *c = cx->clock;
-    if (!c) return NULL;
+static const char *switch_part(ir_clock *c, const char *name) {
     const char *before = c->now;
     int64_t now = ir_nanoseconds();
     if (before) c->part[find_part(c, before)].ns += now - c->since;
@@ -39,6 +37,10 @@ const char *ir_enter_part(ir_ctx *cx, const char *name) {
     c->now = name;
     c->since = now;
     return before;
+}
+
+const char *ir_enter_part(ir_ctx *cx, const char *name) {
+    return cx->clock ? switch_part(cx->clock, name) : NULL;
 }
 
 void ir_report_clock(ir_ctx *cx, const ir_clock *c, const char *file, const char *what) {

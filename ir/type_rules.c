@@ -97,34 +97,44 @@ static bool suits_first(const types *x, fit f, ir_type t) {
 
 /* ----------------------------------------------------------------------------------------- fits */
 
-static bool fits_others(types x, fit f, ir_type t) {
-    if (f == T_CONDITION) return t == IR_I1 || (ir_is_vector(t) && t == each(x.result, IR_I1));
-    if (f == T_OFFSETS) return is_in_class(f, t) && t == each(x.result, ir_elem(t));
-    return f < T_NARROWER_0 ? t == single_type(&x, f) : is_in_class(f, t) && suits_first(&x, f, t);
+static bool fits_others(const types *x, fit f, ir_type t) {
+    if (f == T_CONDITION) return t == IR_I1 || (ir_is_vector(t) && t == each(x->result, IR_I1));
+    if (f == T_OFFSETS) return is_in_class(f, t) && t == each(x->result, ir_elem(t));
+    return f < T_NARROWER_0 ? t == single_type(x, f) : is_in_class(f, t) && suits_first(x, f, t);
 }
 
-static inline bool does_fit(types x, fit f, ir_type t) {
-    if (f == T_SAME) return t == x.result;
+static inline bool does_fit(const types *x, fit f, ir_type t) {
+    if (f == T_SAME) return t == x->result;
     return f >= T_ANY ? is_in_class(f, t) : fits_others(x, f, t);
 }
 
-static bool do_all_fit(const types *x, const uint8_t *f, unsigned n, const ir_type *operand) {
-    if (!does_fit(*x, (fit)*f++, x->result)) return false;
+/* The type of operand n of `operands`. */
+typedef ir_type type_at(const void *operands, unsigned n);
+
+static ir_type type_in_array(const void *operands, unsigned n) {
+    return ((const ir_type *)operands)[n];
+}
+
+static ir_type type_of_arg(const void *operands, unsigned n) { return ir_arg(operands, n)->type; }
+
+/* Inlined, so that no operand costs a call. */
+static inline bool do_all_fit(const types *x, const uint8_t *f, unsigned n, type_at *at,
+                              const void *operands) {
+    if (!does_fit(x, (fit)*f++, x->result)) return false;
     for (unsigned k = 0; k < n; k++, f += f[1] != T_NONE)
-        if (!does_fit(*x, (fit)*f, operand[k])) return false;
+        if (!does_fit(x, (fit)*f, at(operands, k))) return false;
     return true;
 }
 
-/* In most instructions the result is of a class of types, and all operands are of its type. */
 bool ir_types_fit(const ir_module *m, ir_op op, ir_type result, unsigned n,
                   const ir_type *operand) {
-    const uint8_t *rule = type_rules[ir_ops[op].rule];
-    if (rule[0] < T_ANY || rule[1] != T_SAME || rule[2] != T_NONE) {
-        const types x = {m, result, n ? operand[0] : IR_VOID};
-        return do_all_fit(&x, rule, n, operand);
-    }
-    while (n && operand[n - 1] == result) n--;
-    return !n && is_in_class((fit)rule[0], result);
+    const types x = {m, result, n ? operand[0] : IR_VOID};
+    return do_all_fit(&x, type_rules[ir_ops[op].rule], n, type_in_array, operand);
+}
+
+bool ir_types_of_inst_fit(const ir_module *m, const ir_inst *i) {
+    const types x = {m, i->type, i->nargs ? ir_arg(i, 0)->type : IR_VOID};
+    return do_all_fit(&x, type_rules[ir_info(i)->rule], i->nargs, type_of_arg, i);
 }
 
 static ir_type_error error_of(const types *x, fit f, int operand, ir_type t) {
@@ -137,9 +147,9 @@ ir_type_error ir_find_type_error(const ir_module *m, ir_op op, ir_type result, u
     const fit of_result = (fit)rule[0];
     const types x = {m, result, n ? operand[0] : IR_VOID};
     bool follows_first = of_result >= T_SAME_0 && of_result <= T_LANES_OF_0;
-    if (!follows_first && !does_fit(x, of_result, result))
+    if (!follows_first && !does_fit(&x, of_result, result))
         return error_of(&x, of_result, IR_RESULT, result);
     for (unsigned k = 0; k < n; k++, f += f[1] != T_NONE)
-        if (!does_fit(x, (fit)*f, operand[k])) return error_of(&x, (fit)*f, (int)k, operand[k]);
+        if (!does_fit(&x, (fit)*f, operand[k])) return error_of(&x, (fit)*f, (int)k, operand[k]);
     return error_of(&x, of_result, IR_RESULT, result);
 }

@@ -249,15 +249,16 @@ static void put_number(ir_text *t, uint64_t n, bool negative) {
 
 /* Puts what comes before the next % and gives its place, or that of the end. */
 static const char *put_plain(ir_text *t, const char *fmt) {
-    size_t n = strcspn(fmt, "%");
-    if (n) ir_putn(t, fmt, n);
-    return fmt + n;
+    const char *end = fmt;
+    while (*end && *end != '%') end++; /* a few bytes: shorter than strcspn takes to begin */
+    if (end > fmt) ir_putn(t, fmt, (size_t)(end - fmt));
+    return end;
 }
 
 /* Messages and names rarely need other conversions; those are left to vsnprintf. */
 static void put_formatted(ir_text *t, const char *fmt, va_list ap) {
     while (*(fmt = put_plain(t, fmt))) {
-        bool wide = strncmp(fmt, "%ll", 3) == 0;
+        bool wide = fmt[1] == 'l' && fmt[2] == 'l';
         const char *kind = fmt + (wide ? 3 : 1);
         if (*kind == 's' && !wide)
             ir_put(t, va_arg(ap, const char *));
@@ -284,7 +285,7 @@ void ir_putf(ir_text *t, const char *fmt, ...) {
 }
 
 char *ir_sprintf(ir_arena *a, const char *fmt, ...) {
-    char start[256] = "";
+    char start[256];
     ir_text t = {.data = start, .cap = sizeof start, .arena = a};
     va_list ap;
     va_start(ap, fmt);

@@ -280,7 +280,8 @@ static bool is_of_function(const verifier *v, const ir_inst *i) {
 static void check_operands(verifier *v, const ir_inst *i) {
     for (unsigned n = 0; n < i->nargs; n++) {
         const ir_inst *val = ir_arg(i, n);
-        if (!is_of_function(v, val))
+        const bool known = is_of_function(v, val);
+        if (!known)
             verify_fail(v, "operand %u is no value of this function", n);
         else if (val->type == IR_VOID)
             verify_fail(v, "operand %u has no result", n);
@@ -291,7 +292,7 @@ static void check_operands(verifier *v, const ir_inst *i) {
         else if (val->op == IR_OP_undef && !ir_may_be_undef((ir_op)i->op, n) &&
                  !ir_is_opaque(val->type))
             verify_fail(v, "operand %u must not be undef", n);
-        if (is_of_function(v, val)) v->uses[val->id]++;
+        if (known) v->uses[val->id]++;
     }
 }
 

@@ -21,20 +21,18 @@ static bool check_operand_count(verifier *v, const ir_inst *i) {
                        op->nargs, i->nargs);
 }
 
-static bool fail_type(verifier *v, const ir_inst *i, const ir_type *types) {
+static void fail_type(verifier *v, const ir_inst *i) {
+    ir_type *types = ir_new_array(&v->scratch, ir_type, i->nargs);
+    for (unsigned n = 0; n < i->nargs; n++) types[n] = arg_type(i, n);
     ir_type_error e = ir_find_type_error(v->m, (ir_op)i->op, i->type, i->nargs, types);
     const char *have = verify_show_type(v, e.have);
     const char *want = e.want == IR_VOID ? e.name : verify_show_type(v, e.want);
-    if (!want) return verify_fail(v, "%s has no result", ir_info(i)->name);
-    if (e.operand == IR_RESULT) return verify_fail(v, "the result has type %s, not %s", have, want);
-    return verify_fail(v, "operand %d has type %s, not %s", e.operand, have, want);
-}
-
-static bool check_operand_types(verifier *v, const ir_inst *i) {
-    enum { FEW = 16 };
-    ir_type few[FEW], *types = i->nargs <= FEW ? few : ir_new_array(&v->scratch, ir_type, i->nargs);
-    for (unsigned n = 0; n < i->nargs; n++) types[n] = arg_type(i, n);
-    return ir_types_fit(v->m, (ir_op)i->op, i->type, i->nargs, types) || fail_type(v, i, types);
+    if (!want)
+        verify_fail(v, "%s has no result", ir_info(i)->name);
+    else if (e.operand == IR_RESULT)
+        verify_fail(v, "the result has type %s, not %s", have, want);
+    else
+        verify_fail(v, "operand %d has type %s, not %s", e.operand, have, want);
 }
 
 /* ------------------------------------------------------------------------------ vectors, memory */
@@ -158,7 +156,10 @@ void verify_inst(verifier *v, const ir_inst *i) {
         return;
     }
     if (!check_operand_count(v, i)) return;
-    if (check_operand_types(v, i)) check_more(v, i);
+    if (ir_types_of_inst_fit(v->m, i))
+        check_more(v, i);
+    else
+        fail_type(v, i);
     verify_imm(v, i);
     if (!(ir_info(i)->levels & v->f->level))
         verify_fail(v, "%s is not legal at this level", ir_info(i)->name);

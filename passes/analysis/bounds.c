@@ -299,29 +299,33 @@ typedef bounds bounds_fn(const pass_launch *l, const pass_symbol *s, const ir_bl
 
 static bool is_moderate(ir_i128 x) { return x >= INT64_MIN / 2 && x <= INT64_MAX / 2; }
 
-/* False: not known, or beyond 63 bits. */
-static bool form_bounds(const pass_launch *l, const pass_affine *f, const ir_block *at,
-                        bounds_fn *symbol_bounds, bounds *out) {
-    *out = (bounds){f->constant, f->constant};
+/* Unbounded: not known, or beyond 63 bits. */
+static bounds form_bounds(const pass_launch *l, const pass_affine *f, const ir_block *at,
+                          bounds_fn *symbol_bounds) {
+    bounds sum = {f->constant, f->constant};
+    if (!is_moderate(f->constant)) return unbounded;
     for (uint32_t k = 0; k < f->n; k++) {
         int64_t factor = f->term[k].factor;
         bounds b = symbol_bounds(l, &f->term[k].of, at);
-        if (!is_bounded(&b)) return false;
-        ir_i128 from = out->low + (ir_i128)factor * (factor < 0 ? b.high : b.low);
-        ir_i128 to = out->high + (ir_i128)factor * (factor < 0 ? b.low : b.high);
-        if (!is_moderate(from) || !is_moderate(to)) return false;
-        *out = (bounds){(int64_t)from, (int64_t)to};
+        if (!is_bounded(&b)) return unbounded;
+        ir_i128 from = sum.low + (ir_i128)factor * (factor < 0 ? b.high : b.low);
+        ir_i128 to = sum.high + (ir_i128)factor * (factor < 0 ? b.low : b.high);
+        if (!is_moderate(from) || !is_moderate(to)) return unbounded;
+        sum = (bounds){(int64_t)from, (int64_t)to};
     }
-    return is_moderate(f->constant);
+    return sum;
+}
+
+/* False: unbounded. */
+static bool give_bounds(bounds b, int64_t *low, int64_t *high) {
+    *low = b.low;
+    *high = b.high;
+    return is_bounded(&b);
 }
 
 bool pass_affine_own_bounds(const pass_launch *l, const pass_affine *f, const ir_block *at,
                             int64_t *low, int64_t *high) {
-    bounds b;
-    bool known = form_bounds(l, f, at, own_bounds, &b);
-    *low = b.low;
-    *high = b.high;
-    return known;
+    return give_bounds(form_bounds(l, f, at, own_bounds), low, high);
 }
 
 /* --------------------------------------------------------------------------------------- guards */
@@ -391,17 +395,10 @@ static bounds guarded_bounds(const pass_launch *l, const pass_symbol *s, const i
 
 bool pass_symbol_bounds(const pass_launch *l, const pass_symbol *s, const ir_block *at,
                         int64_t *low, int64_t *high) {
-    bounds b = guarded_bounds(l, s, at);
-    *low = b.low;
-    *high = b.high;
-    return is_bounded(&b);
+    return give_bounds(guarded_bounds(l, s, at), low, high);
 }
 
 bool pass_affine_bounds(const pass_launch *l, const pass_affine *f, const ir_block *at,
                         int64_t *low, int64_t *high) {
-    bounds b;
-    bool known = form_bounds(l, f, at, guarded_bounds, &b);
-    *low = b.low;
-    *high = b.high;
-    return known;
+    return give_bounds(form_bounds(l, f, at, guarded_bounds), low, high);
 }
