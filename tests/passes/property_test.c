@@ -50,8 +50,10 @@ static void check_all(const char *list) {
     for (uint64_t seed = 0; seed < SEEDS; seed++) check(list, seed);
 }
 
-/*  fusion * * Each kernel calls a random function with what it finds at its item's place of x, and
- * puts the * answer into y, which is the x of the next. */
+/* --------------------------------------------------------------------------------------- fusion
+ *
+ * Each kernel calls a random function with what it finds at its item's place of x, and puts the
+ * answer into y, which is the x of the next. */
 
 enum { KERNELS = 3, FUSE_SEEDS = 150, PLACE = 4096 };
 

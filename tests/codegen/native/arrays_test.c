@@ -6,6 +6,7 @@
  * of the result are compared with those of the scalar loop.
  */
 #include "passes/passes.h"
+#include "tests/codegen/native/levels.h"
 #include "tests/native_call.h"
 #include "tests/random.h"
 #include "tests/report.h"
@@ -216,11 +217,4 @@ static void check(unsigned level, uint64_t seed) {
     ir_arena_free(&arena);
 }
 
-static void check_level(unsigned n) {
-    unsigned level = test_host_level(n);
-    for (uint64_t seed = 1; level && seed <= CASES; seed++) check(level, seed);
-}
-
-Test(arrays, first_level) { check_level(0); }
-Test(arrays, second_level) { check_level(1); }
-Test(arrays, third_level) { check_level(2); }
+TEST_LEVELS(arrays, CASES, check)

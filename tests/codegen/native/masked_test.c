@@ -8,6 +8,7 @@
 #define _DEFAULT_SOURCE
 #include "ir/build.h"
 #include "ir/eval.h"
+#include "tests/codegen/native/levels.h"
 #include "tests/guarded.h"
 #include "tests/native_call.h"
 #include "tests/random.h"
@@ -209,7 +210,8 @@ static void expect(subject *s, uint64_t *loaded) {
     }
 }
 
-static void check(subject *s, unsigned level, uint64_t seed) {
+static void check(unsigned level, uint64_t seed) {
+    subject own = {.random = seed}, *s = &own;
     ir_ctx cx = {.report = print_message};
     ir_value args[PARAMS], got;
     uint64_t loaded[IR_MAX_LANES];
@@ -217,6 +219,7 @@ static void check(subject *s, unsigned level, uint64_t seed) {
                                .regalloc = {seed % 8 ? CG_REGALLOC_FAST : CG_REGALLOC_STACK,
                                             seed % 3 ? seed | 1 : 0, true}},
                       .is_plain = seed & 1};
+    open_memory(s);
     choose(s);
     expect(s, loaded);
     ir_module *m = ir_module_new(&cx, "masked", 64);
@@ -231,20 +234,7 @@ static void check(subject *s, unsigned level, uint64_t seed) {
     cr_assert_eq(memcmp(s->memory, s->want, s->bytes), 0, "seed %llu: %s of %u lanes, memory",
                  (unsigned long long)seed, ir_ops[s->op].name, s->lanes);
     ir_module_free(m);
+    close_memory(s);
 }
 
-static void check_level(unsigned n) {
-    unsigned level = test_host_level(n);
-    subject s = {0};
-    if (!level) return;
-    open_memory(&s);
-    for (uint64_t seed = 1; seed <= CASES; seed++) {
-        s.random = seed;
-        check(&s, level, seed);
-    }
-    close_memory(&s);
-}
-
-Test(masked, first_level) { check_level(0); }
-Test(masked, second_level) { check_level(1); }
-Test(masked, third_level) { check_level(2); }
+TEST_LEVELS(masked, CASES, check)

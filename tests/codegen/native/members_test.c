@@ -7,6 +7,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "passes/passes.h"
+#include "tests/codegen/native/levels.h"
 #include "tests/guarded.h"
 #include "tests/native_call.h"
 #include "tests/random.h"
@@ -172,7 +173,9 @@ static void run(const subject *s, unsigned level, unsigned lanes, uint64_t base,
     ir_arena_free(&arena);
 }
 
-static void check(subject *s, unsigned level, uint64_t seed) {
+static void check(unsigned level, uint64_t seed) {
+    subject own = {.random = seed}, *s = &own;
+    open_memory(s);
     uint8_t *want = malloc(s->bytes);
     choose(s);
     uint64_t base = place_items(s);
@@ -185,20 +188,7 @@ static void check(subject *s, unsigned level, uint64_t seed) {
     cr_assert_eq(memcmp(s->memory, want, s->bytes), 0, "seed %llu: %u items, %u lanes of %u %s",
                  (unsigned long long)seed, s->items, s->lanes, s->k, names[s->type]);
     free(want);
+    close_memory(s);
 }
 
-static void check_level(unsigned n) {
-    unsigned level = test_host_level(n);
-    subject s = {0};
-    if (!level) return;
-    open_memory(&s);
-    for (uint64_t seed = 1; seed <= CASES; seed++) {
-        s.random = seed;
-        check(&s, level, seed);
-    }
-    close_memory(&s);
-}
-
-Test(members, first_level) { check_level(0); }
-Test(members, second_level) { check_level(1); }
-Test(members, third_level) { check_level(2); }
+TEST_LEVELS(members, CASES, check)

@@ -1,7 +1,7 @@
 /* indexsets_test.c — loops over items do the same after they have been split, and after the parts
  * have been vectorized: random loops whose items compare, clamp and extend sums of their number,
  * from all over the range of each width, with bounds and sizes near its edges. */
-#include "tests/passes/vectorize/random_loops.h"
+#include "tests/passes/vectorize/same_results.h"
 
 #include <stdio.h>
 

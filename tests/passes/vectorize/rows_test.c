@@ -1,6 +1,6 @@
 /* rows_test.c — loops over rows of items do the same when several rows run at once: random
  * expressions of row, item and the number of an iteration inside, with loads that rows share. */
-#include "tests/passes/vectorize/random_loops.h"
+#include "tests/passes/vectorize/same_results.h"
 
 enum { SEEDS = 400, ITEMS = 256, STEPS = 8, VALUES = 40 };
 

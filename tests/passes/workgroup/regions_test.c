@@ -183,40 +183,33 @@ static void check_in(uint8_t *memory, subject s, const char *range) {
     check(&s);
 }
 
-static void check_seeds(bool optimize, bool improves, bool cut) {
+/* With sub-groups: they are of 1 to 32 items. */
+static void check_seeds(const subject *how, bool subgroups) {
     uint8_t *memory = calloc(3, OUT);
-    for (uint64_t seed = 0; seed < SEEDS; seed++) {
-        subject s = {.seed = seed, .name = "random", .known = seed % 2, .optimize = optimize};
-        s.improve = improves;
-        s.cut = cut;
-        check_in(memory, s, ranges[seed / 2 % RANGES]);
+    for (uint64_t seed = 0; seed < (subgroups ? MEETING_SEEDS : SEEDS); seed++) {
+        subject s = *how;
+        s.name = subgroups ? "sub-groups" : "random";
+        s.seed = seed;
+        s.known = seed % 2;
+        if (subgroups) s.subgroup = 1u << seed / 2 % 6;
+        check_in(memory, s, ranges[seed / (subgroups ? 3 : 2) % RANGES]);
     }
     free(memory);
 }
 
-Test(regions, random_kernels) { check_seeds(false, false, false); }
-Test(regions, random_kernels_optimized) { check_seeds(true, false, false); }
-Test(regions, random_kernels_improved) { check_seeds(true, true, false); }
-Test(regions, random_phases) { check_seeds(false, false, true); }
-Test(regions, random_phases_improved) { check_seeds(true, true, true); }
+static const subject plain = {0}, optimized = {.optimize = true},
+                     improved = {.optimize = true, .improve = true}, cut = {.cut = true},
+                     cut_improved = {.optimize = true, .improve = true, .cut = true};
 
-/* Sub-groups of 1 to 32 items. */
-static void check_subgroups(bool optimize, bool improves, bool cut) {
-    uint8_t *memory = calloc(3, OUT);
-    for (uint64_t seed = 0; seed < MEETING_SEEDS; seed++) {
-        subject s = {.seed = seed, .name = "sub-groups", .known = seed % 2, .optimize = optimize};
-        s.improve = improves;
-        s.cut = cut;
-        s.subgroup = 1u << seed / 2 % 6;
-        check_in(memory, s, ranges[seed / 3 % RANGES]);
-    }
-    free(memory);
-}
-
-Test(regions, random_subgroups) { check_subgroups(false, false, false); }
-Test(regions, random_subgroups_optimized) { check_subgroups(true, false, false); }
-Test(regions, random_subgroups_improved) { check_subgroups(true, true, false); }
-Test(regions, random_subgroups_phases) { check_subgroups(true, true, true); }
+Test(regions, random_kernels) { check_seeds(&plain, false); }
+Test(regions, random_kernels_optimized) { check_seeds(&optimized, false); }
+Test(regions, random_kernels_improved) { check_seeds(&improved, false); }
+Test(regions, random_phases) { check_seeds(&cut, false); }
+Test(regions, random_phases_improved) { check_seeds(&cut_improved, false); }
+Test(regions, random_subgroups) { check_seeds(&plain, true); }
+Test(regions, random_subgroups_optimized) { check_seeds(&optimized, true); }
+Test(regions, random_subgroups_improved) { check_seeds(&improved, true); }
+Test(regions, random_subgroups_phases) { check_seeds(&cut_improved, true); }
 
 Test(regions, kernels_of_all_shapes) {
     uint8_t *memory = calloc(3, OUT);

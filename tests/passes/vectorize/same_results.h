@@ -1,13 +1,14 @@
-/* random_loops.h — functions with random loops compute the same after passes as before.
+/* same_results.h — functions with random loops compute the same after passes as before.
  *
  * A test writes the text of a module with a function @f from a seed, and gives arguments for calls.
  */
-#ifndef SPVFUSE_TESTS_RANDOM_LOOPS_H
-#define SPVFUSE_TESTS_RANDOM_LOOPS_H
+#ifndef SPVFUSE_TESTS_VECTORIZE_SAME_RESULTS_H
+#define SPVFUSE_TESTS_VECTORIZE_SAME_RESULTS_H
 
 #include "ir/interp.h"
 #include "passes/passes.h"
 #include "tests/random.h"
+#include "tests/report.h"
 
 #include <criterion/criterion.h>
 
@@ -48,7 +49,7 @@ static void loops_call(const loops_case *c, uint64_t result[LOOPS_CALLS]) {
 /* Runs passes with so many lanes.  Returns how many loops have the hint then. */
 static unsigned loops_after(const random_loops *what, const char *list, uint64_t seed,
                             unsigned lanes) {
-    loops_case c = {.what = what, .seed = seed};
+    loops_case c = {.what = what, .seed = seed, .cx.report = print_message};
     const pass_options options = {
         .passes = list, .verify_each = true, .bisect = -1, .lanes = lanes};
     uint64_t before[LOOPS_CALLS], after[LOOPS_CALLS];
