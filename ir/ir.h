@@ -121,6 +121,7 @@ typedef struct {
     uint64_t n[IR_COUNTERS];
 } ir_counts;
 
+struct ir_remark;
 /* What a context shows of the native code that it makes; switches name stages (ir_names_stage). */
 typedef struct {
     const char *dump_after;
@@ -129,6 +130,9 @@ typedef struct {
     void *dump_user;
     bool verify_each, time, trace_rules;
     bool remarks; /* passes report what they have decided, as notes */
+    /* The same, for programs (ir/remark.h); NULL: nothing is asked. */
+    void (*remark)(void *user, const struct ir_remark *r);
+    void *remark_user;
 } ir_inspection;
 
 /* The time that stages and analyses took, in the order in which they were entered first. */

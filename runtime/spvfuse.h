@@ -468,6 +468,58 @@ typedef struct {
     spvf_traffic unfused, fused; /* predicted bytes; of what is promoted none when fused */
 } spvf_explained_buffer;
 
+/* How work-items that run at the same time access memory together. */
+typedef enum {
+    SPVF_FORM_UNIFORM,    /* one access for all */
+    SPVF_FORM_CONTIGUOUS, /* neighbours in memory: one vector */
+    SPVF_FORM_REVERSED,   /* the same, backwards */
+    SPVF_FORM_MEMBERS, /* every step-th element, as of members of structures: vectors, shuffles */
+    SPVF_FORM_ARRAY,   /* private memory: work-items side by side */
+    SPVF_FORM_APART,   /* an address for each work-item: gather, scatter */
+    SPVF_FORM_ATOMIC   /* updates, one after the other */
+} spvf_access_form;
+
+typedef struct {
+    spvf_access_form form;
+    bool reads, writes;
+    bool masked;        /* work-items of an iteration may be left out */
+    uint32_t arg;       /* the argument of the kernel that leads to the memory, or UINT32_MAX */
+    const char *memory; /* its name, or what memory it is */
+    uint32_t step;      /* for MEMBERS: elements from a work-item to the next */
+    uint32_t count;     /* accesses of this place of which all this is true */
+    const char *source_file; /* NULL: unknown, as are line and column 0 */
+    uint32_t source_line, source_column;
+} spvf_lane_access;
+
+/* A loop over the work-items of a work-group. */
+typedef struct {
+    const char *source_file; /* of its first instruction; NULL: unknown */
+    uint32_t source_line, source_column;
+    uint32_t lanes;      /* work-items of an iteration; 1: it is not vectorized */
+    uint32_t rows;       /* of so many work-items in an iteration */
+    bool components;     /* what is counted is components of work-items, such as those of pixels */
+    bool inner_part;     /* other code runs at the ends of the range, where conditions differ */
+    bool masked_rest;    /* work-items that are left are one iteration under a mask */
+    const char *refusal; /* why it is not vectorized, or NULL */
+    const char *refused; /* the operation because of which it is not, or NULL */
+    const char *refused_file; /* where that is, or NULL */
+    uint32_t refused_line, refused_column;
+    double
+        ratio; /* estimated time of a work-item, divided by that in scalar code; 0: not estimated */
+    const spvf_lane_access *accesses; /* none if the loop was refused without an estimate */
+    size_t access_count;
+} spvf_explained_loop;
+
+/* What native code does with the loops over work-items of a kernel. */
+typedef struct {
+    const char *kernel;
+    const char *target;  /* "x86_64:v4" */
+    spvf_range range;    /* of the launches that it is made for */
+    const char *failure; /* why there is no code, or NULL */
+    const spvf_explained_loop *loops;
+    size_t loop_count;
+} spvf_explained_code;
+
 struct spvf_explanation {
     const char *name; /* of the fused kernel */
     bool fused;
@@ -490,6 +542,9 @@ struct spvf_explanation {
     uint64_t unfused_bytes, fused_bytes;
     double ceiling; /* the ratio: how much faster fusion can become; 0 when nothing moves */
     bool exact;
+    /* Of spvf_plan_explain_code: of the fused kernel, or of all members if the group was refused. */
+    const spvf_explained_code *codes;
+    size_t code_count;
 };
 
 /* Fuses, and gives only the explanation.  That the kernels are refused is no failure and no
@@ -502,6 +557,19 @@ SPVF_API const spvf_explanation *spvf_fusion_explanation(const spvf_fusion *fusi
 SPVF_API char *spvf_explanation_text(const spvf_explanation *explanation);
 /* Not for those that belong to a fusion or a message. */
 SPVF_API void spvf_explanation_destroy(spvf_explanation *explanation);
+
+/* Compiles a kernel as device cpu does for launches on the range, and tells what became of its loops
+ * over work-items; arguments are taken to be different memory.  Range NULL: a large range.  The
+ * target is one of native code, as spvf_module_emit names it, with options for code only: levels,
+ * "simd=N", "calls"; NULL: what device cpu makes here.  That a kernel cannot be compiled is no
+ * failure of the call. */
+SPVF_API spvf_status spvf_explain_code(const spvf_module *module, const char *kernel,
+                                       const spvf_range *range, const char *target,
+                                       spvf_explained_code **out);
+/* For people to read; to be given to free().  NULL: no memory. */
+SPVF_API char *spvf_explained_code_text(const spvf_explained_code *code);
+/* Not for those of an spvf_explanation. */
+SPVF_API void spvf_explained_code_destroy(spvf_explained_code *code);
 
 /* ------------------------------------------------------------------------------------------- plans
  *
@@ -580,6 +648,10 @@ SPVF_API spvf_status spvf_plan_fuse(spvf_plan *plan, size_t index, spvf_fusion *
 /* Explains what spvf_default_device would do with group `index`, as spvf_explain does; strict when
  * the group is.  What that device cannot run of what would be fused is refused. */
 SPVF_API spvf_status spvf_plan_explain(spvf_plan *plan, size_t index, spvf_explanation **out);
+/* Explains also the code of the kernels that run then, as spvf_explain_code does.  If the target is
+ * NULL and no native code is made here, there are no codes. */
+SPVF_API spvf_status spvf_plan_explain_code(spvf_plan *plan, size_t index, const char *target,
+                                            spvf_explanation **out);
 
 /* -------------------------------------------------------------------------------------- devices */
 

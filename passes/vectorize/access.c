@@ -19,23 +19,24 @@ static int64_t step_of(const simd *s, const ir_inst *i) {
     return s->value[p->id].stride / bytes;
 }
 
-typedef enum { ARRAY, MEMBERS, UNIFORM, CONTIGUOUS, REVERSED, ANYWHERE } access_form;
-
-static access_form form_of(const simd *s, const ir_inst *i) {
+ir_access_form simd_form_of(const simd *s, const ir_inst *i) {
     bool scalar = ir_lanes(simd_accessed(i)) == 1;
     int64_t step = step_of(s, i);
-    if (s->value[simd_address(i)->id].array) return ARRAY;
-    if (s->value[i->id].group) return MEMBERS;
-    if (simd_shape_of(s, simd_address(i)) == SIMD_UNIFORM) return UNIFORM;
-    if (scalar && step == 1) return CONTIGUOUS;
-    return scalar && step == -1 ? REVERSED : ANYWHERE;
+    if (s->value[simd_address(i)->id].array) return IR_FORM_ARRAY;
+    if (s->value[i->id].group) return IR_FORM_MEMBERS;
+    if (simd_shape_of(s, simd_address(i)) == SIMD_UNIFORM) return IR_FORM_UNIFORM;
+    if (scalar && step == 1) return IR_FORM_CONTIGUOUS;
+    return scalar && step == -1 ? IR_FORM_REVERSED : IR_FORM_APART;
 }
 
-static access_form find_form(const simd *s, const ir_inst *i) {
-    static const ir_counter counter[] = {IR_COUNT_vectorize_arrays,   IR_COUNT_vectorize_members,
-                                         IR_COUNT_vectorize_uniform,  IR_COUNT_vectorize_contiguous,
-                                         IR_COUNT_vectorize_reversed, IR_COUNT_vectorize_scattered};
-    access_form form = form_of(s, i);
+static ir_access_form find_form(const simd *s, const ir_inst *i) {
+    static const ir_counter counter[] = {[IR_FORM_UNIFORM] = IR_COUNT_vectorize_uniform,
+                                         [IR_FORM_CONTIGUOUS] = IR_COUNT_vectorize_contiguous,
+                                         [IR_FORM_REVERSED] = IR_COUNT_vectorize_reversed,
+                                         [IR_FORM_MEMBERS] = IR_COUNT_vectorize_members,
+                                         [IR_FORM_ARRAY] = IR_COUNT_vectorize_arrays,
+                                         [IR_FORM_APART] = IR_COUNT_vectorize_scattered};
+    ir_access_form form = simd_form_of(s, i);
     ir_add_count(s->f->module->cx, counter[form], 1);
     return form;
 }
@@ -155,14 +156,14 @@ static void gather(simd *s, ir_inst *i, const simd_node *n) {
 
 void simd_load(simd *s, ir_inst *i, const simd_node *n) {
     switch (find_form(s, i)) {
-    case ARRAY: simd_load_array(s, i, n); break;
-    case MEMBERS: simd_access_members(s, i, n); break;
-    case CONTIGUOUS:
+    case IR_FORM_ARRAY: simd_load_array(s, i, n); break;
+    case IR_FORM_MEMBERS: simd_access_members(s, i, n); break;
+    case IR_FORM_CONTIGUOUS:
         simd_set_part(
             s, i, 0,
             load_lanes(s, i, ir_vector(i->type, s->lanes), simd_base(s, simd_address(i)), n));
         break;
-    case REVERSED: load_reversed(s, i, n); break;
+    case IR_FORM_REVERSED: load_reversed(s, i, n); break;
     default: gather(s, i, n);
     }
 }
@@ -235,13 +236,13 @@ static void store_last(simd *s, const ir_inst *i) {
 
 void simd_store(simd *s, ir_inst *i, const simd_node *n) {
     switch (find_form(s, i)) {
-    case ARRAY: simd_store_array(s, i, n); break;
-    case MEMBERS: simd_access_members(s, i, n); break;
-    case UNIFORM: store_last(s, i); break;
-    case CONTIGUOUS:
+    case IR_FORM_ARRAY: simd_store_array(s, i, n); break;
+    case IR_FORM_MEMBERS: simd_access_members(s, i, n); break;
+    case IR_FORM_UNIFORM: store_last(s, i); break;
+    case IR_FORM_CONTIGUOUS:
         store_lanes(s, i, component(s, i, 0), simd_base(s, simd_address(i)), n->mask);
         break;
-    case REVERSED: store_reversed(s, i, n); break;
-    case ANYWHERE: scatter(s, i, n);
+    case IR_FORM_REVERSED: store_reversed(s, i, n); break;
+    default: scatter(s, i, n);
     }
 }

@@ -4,9 +4,60 @@
  *       one at a time
  *   @g: a loop runs one work-item at a time: an access is volatile
  *
- * Accesses are counted in the vector loop as it has been built, before legalization.
+ * The note counts accesses in the vector loop as it has been built, before legalization.  Programs
+ * get an ir_remark instead, which lists the accesses of the source (remark_accesses.c).
  */
 #include "passes/vectorize/simd.h"
+
+/* ---------------------------------------------------------------------------------------- facts */
+
+static const ir_inst *first_place(const simd *s) {
+    for (uint32_t k = 0; k < s->scalar.loop->nblocks; k++)
+        foreach_inst (i, s->scalar.loop->block[k])
+            if (i->loc) return i;
+    return NULL;
+}
+
+/* The number that a phi of two arguments goes up by in each iteration; 0: it is not a constant. */
+static uint64_t step_of(const ir_inst *phi) {
+    for (unsigned n = 0; n < phi->nargs; n++) {
+        const ir_inst *next = ir_arg(phi, n);
+        if (next->op == IR_OP_add && ir_arg(next, 0) == phi && ir_is_const(ir_arg(next, 1)))
+            return ir_arg(next, 1)->imm.bits;
+    }
+    return 0;
+}
+
+/* The loop over y around this one takes so many rows at a time (rows.c). */
+static unsigned find_rows(const simd *s) {
+    const ir_loop *l = s->scalar.loop->parent;
+    uint64_t rows = 1;
+    while (l && !(l->header->loop_hint & IR_LOOP_ROWS)) l = l->parent;
+    if (!l) return 1;
+    foreach_phi (phi, l->header)
+        if (step_of(phi) > rows) rows = step_of(phi);
+    return (unsigned)rows;
+}
+
+static ir_remark describe(const simd *s, bool has_rest) {
+    const ir_module *m = s->f->module;
+    const ir_inst *at = first_place(s);
+    uint8_t hint = (uint8_t)s->scalar.loop->header->loop_hint;
+    ir_remark r = {.func = s->f,
+                   .at = simd_source_of(m, at),
+                   .lanes = s->refusal ? 1 : s->lanes,
+                   .rows = find_rows(s),
+                   .components = hint & IR_LOOP_COMPONENTS,
+                   .is_part = hint & IR_LOOP_PART,
+                   .has_rest = has_rest,
+                   .refusal = s->refusal,
+                   .refused = s->refusal && s->refused ? ir_ops[s->refused->op].name : NULL,
+                   .refused_at = simd_source_of(m, s->refusal ? s->refused : NULL)};
+    if (s->scalar_price) r.ratio = (double)s->vector_price / (double)s->scalar_price;
+    return r;
+}
+
+/* ------------------------------------------------------------------------------------- the note */
 
 typedef enum {
     UNIFORM,
@@ -43,39 +94,42 @@ static void put_accesses(const simd *s, ir_text *out) {
         if (count[k]) ir_putf(out, "%s%u %s", any++ ? ", " : "; accesses: ", count[k], names[k]);
 }
 
-static const ir_inst *place_of(const simd *s) {
-    if (s->refused && s->refused->loc) return s->refused;
-    for (uint32_t k = 0; k < s->scalar.loop->nblocks; k++)
-        foreach_inst (i, s->scalar.loop->block[k])
-            if (i->loc) return i;
-    return NULL;
+static void put_note(const simd *s, const ir_remark *r, ir_text *text) {
+    ir_putf(text, "@%s: ", s->f->name);
+    if (r->refusal) {
+        ir_putf(text, "a loop runs one work-item at a time: %s", r->refusal);
+        if (r->refused) ir_putf(text, " (%s)", r->refused);
+    } else {
+        ir_putf(text, "a loop runs %u %s at a time", r->lanes,
+                r->components ? "components of work-items" : "work-items");
+        if (r->rows > 1) ir_putf(text, " in each of %u rows", r->rows);
+        if (r->has_rest) ir_put(text, ", and those that are left under a mask");
+        put_accesses(s, text);
+    }
+    if (s->scalar_price) ir_putf(text, "; %.2f of the estimated time of one at a time", r->ratio);
+}
+
+static void report_note(const simd *s, const ir_remark *r) {
+    ir_text text = {.arena = s->scratch};
+    bool refused_at = s->refusal && s->refused && s->refused->loc;
+    const ir_inst *at = refused_at ? s->refused : first_place(s);
+    const ir_source *source = refused_at ? &r->refused_at : &r->at;
+    put_note(s, r, &text);
+    ir_report(s->f->module->cx,
+              (ir_message){.severity = IR_NOTE,
+                           .file = s->f->module->name,
+                           .word = at ? ir_word_of(at->loc) : 0,
+                           .source = source->file,
+                           .source_line = source->line},
+              "%s", text.data);
 }
 
 void simd_remark(const simd *s, bool has_rest) {
-    ir_ctx *cx = s->f->module->cx;
-    ir_text text = {.arena = s->scratch};
-    if (!cx->inspection || !cx->inspection->remarks) return;
-    const ir_inst *at = place_of(s);
-    const ir_line *line = at ? ir_line_of(s->f->module, at->loc) : NULL;
-    ir_message m = {
-        .severity = IR_NOTE, .file = s->f->module->name, .word = at ? ir_word_of(at->loc) : 0};
-    if (line && line->file < s->f->module->files.n) {
-        m.source = s->f->module->files.data[line->file];
-        m.source_line = line->line;
-    }
-    ir_putf(&text, "@%s: ", s->f->name);
-    if (s->refusal) {
-        ir_putf(&text, "a loop runs one work-item at a time: %s", s->refusal);
-        if (s->refused) ir_putf(&text, " (%s)", ir_ops[s->refused->op].name);
-    } else {
-        bool parts = s->scalar.loop->header->loop_hint & IR_LOOP_COMPONENTS;
-        ir_putf(&text, "a loop runs %u %s at a time", s->lanes,
-                parts ? "components of work-items" : "work-items");
-        if (has_rest) ir_put(&text, ", and those that are left under a mask");
-        put_accesses(s, &text);
-    }
-    if (s->scalar_price)
-        ir_putf(&text, "; %.2f of the estimated time of one at a time",
-                (double)s->vector_price / (double)s->scalar_price);
-    ir_report(cx, m, "%s", text.data);
+    const ir_inspection *asked = s->f->module->cx->inspection;
+    if (!asked || (!asked->remarks && !asked->remark)) return;
+    ir_remark r = describe(s, has_rest);
+    if (asked->remarks) report_note(s, &r);
+    if (!asked->remark) return;
+    if (!s->refusal || s->scalar_price) simd_list_accesses(s, &r);
+    asked->remark(asked->remark_user, &r);
 }

@@ -27,12 +27,13 @@
  *   repair.c       uses that lost the dominance of their definition
  *   price.c        whether the vector loop is the faster one
  *   rest.c         the items that are left: an iteration under a mask
- *   remarks.c      what has become of a loop, in words
+ *   remarks.c      what has become of a loop; remark_accesses.c: and of its accesses
  */
 #ifndef SPVFUSE_PASSES_SIMD_H
 #define SPVFUSE_PASSES_SIMD_H
 
 #include "ir/change.h"
+#include "ir/remark.h"
 #include "passes/analysis/analysis.h"
 
 enum { SIMD_MAX_NODES = 512, SIMD_NONE = 0xffff };
@@ -313,7 +314,9 @@ ir_inst *simd_cast(simd *s, const ir_inst *i, unsigned k);
 bool simd_may_cast(const ir_inst *i);
 void simd_load(simd *s, ir_inst *i, const simd_node *n);
 void simd_store(simd *s, ir_inst *i, const simd_node *n);
-/* The access i, but so many bytes after where it begins. (access.c) */
+/* How a load or store is done for all lanes, once shapes and groups are known. (access.c) */
+ir_access_form simd_form_of(const simd *s, const ir_inst *i);
+/* The access i, but so many bytes after where it begins. */
 ir_imm simd_imm(const ir_inst *i, int64_t bytes);
 ir_inst *simd_step(simd *s, ir_inst *p, int64_t bytes);
 
@@ -415,5 +418,9 @@ bool simd_pays(simd *s);
 
 /* Reports, if it is asked for, what has become of the loop. */
 void simd_remark(const simd *s, bool has_rest);
+/* The accesses of the loop, after the vector loop has been built; and where an instruction is, or
+ * NULL. (remark_accesses.c) */
+void simd_list_accesses(const simd *s, ir_remark *r);
+ir_source simd_source_of(const ir_module *m, const ir_inst *i);
 
 #endif

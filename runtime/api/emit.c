@@ -220,14 +220,11 @@ static bool take_option(const char **s, native_job *x) {
 
 /* "MACHINE[:LEVEL]{,text|,lines|,abi=nativecpu|,calls|,regalloc=stack|,stop=STAGE|,time}" */
 static bool native_target(const char *s, native_job *x) {
-    size_t n = strcspn(s, ":,");
-    const cg_machine *machine = cg_find_machine(s, n);
-    if (!machine) return false;
-    *x = (native_job){.native.machine = machine, .native.code.level = machine->default_level};
-    s += n;
-    if (*s && !*++s) return false;
+    *x = (native_job){0};
+    x->native.machine = rt_take_machine(&s, &x->native.code);
+    if (!x->native.machine) return false;
     while (*s && take_option(&s, x)) continue;
-    return !*s && (!x->nativecpu || machine->add_nativecpu);
+    return !*s && (!x->nativecpu || x->native.machine->add_nativecpu);
 }
 
 static void write_object(emit_job *j, const native_job *x, cg_object *o) {
@@ -279,20 +276,6 @@ static void emit_native(emit_job *j, native_job *x) {
 
 /* ----------------------------------------------------------------------------------- the choice */
 
-/* ", x86_64[:v2|:v3|:v4]" */
-static const char *list_machines(ir_arena *scratch) {
-    ir_text t = {.arena = scratch};
-    ir_put(&t, "");
-    for (unsigned k = 0; k < cg_machine_count; k++) {
-        const cg_machine *m = cg_machines[k];
-        ir_putf(&t, ", %s", m->name);
-        for (unsigned n = 0; n < m->nlevels; n++)
-            ir_putf(&t, "%s:%s", n ? "|" : "[", m->levels[n].name);
-        if (m->nlevels) ir_put(&t, "]");
-    }
-    return t.data;
-}
-
 static void emit_module(void *arg) {
     emit_job *j = arg;
     cg_spirv_options spirv = {0};
@@ -313,7 +296,7 @@ static void emit_module(void *arg) {
     } else {
         rt_throw(j->module->context, IR_ERR_ARGUMENT,
                  "unknown target '%s': ir, dot, spirv, spirv:1.0 … spirv:1.4%s", j->target,
-                 list_machines(j->scratch));
+                 rt_list_machines(j->scratch));
     }
 }
 

@@ -11,8 +11,10 @@
  *       @add (k.cl:3) writes 4 bytes at …; @mul (k.cl:8) reads 4 bytes at …
  *     buffer add_out (0:add.out, 1:mul.in): read and written; items depend on themselves
  *     bytes moved: 12288 unfused, 10240 fused: at most 1.20 times as fast
+ *
+ * The code of its kernels follows if it was asked for (explain_code_text.c).
  */
-#include "runtime/api/runtime.h"
+#include "runtime/api/explain_text.h"
 
 #include <stdlib.h>
 
@@ -41,7 +43,7 @@ static void print_words(paragraph *p, const char *text) {
     }
 }
 
-static void print_paragraph(FILE *f, int indent, const char *start, const char *text) {
+void rt_print_paragraph(FILE *f, int indent, const char *start, const char *text) {
     paragraph p = {f, indent, 0};
     print_words(&p, start);
     print_words(&p, text);
@@ -53,7 +55,7 @@ static void print_sizes(FILE *f, const uint64_t *n, uint32_t dims) {
         fprintf(f, "%s%llu", d ? "," : "", (unsigned long long)n[d]);
 }
 
-static void print_range(FILE *f, const spvf_range *r) {
+void rt_print_range(FILE *f, const spvf_range *r) {
     fputs("{", f);
     print_sizes(f, r->global, r->dims);
     if (r->local[0]) fputs("/", f);
@@ -88,7 +90,7 @@ static void print_param(FILE *f, const spvf_param_info *p) {
 static void print_member(FILE *f, const spvf_explanation *e, size_t m, size_t *next) {
     const spvf_explained_member *k = &e->members[m];
     fprintf(f, "  %zu: @%s on ", m, k->kernel);
-    print_range(f, &k->range);
+    rt_print_range(f, &k->range);
     fprintf(f, "%s%s\n", k->guarded ? ", some of the items" : "",
             k->remapped ? ", ids computed" : "");
     while (*next < e->param_count && e->params[*next].member == m)
@@ -100,9 +102,9 @@ static void print_member(FILE *f, const spvf_explanation *e, size_t m, size_t *n
 static void print_decision(FILE *f, const spvf_decision *d) {
     char rule[64];
     snprintf(rule, sizeof rule, "[%s]", d->rule);
-    print_paragraph(f, 2, d->text, rule);
-    if (d->why.text && !strstr(d->text, d->why.text)) print_paragraph(f, 4, d->why.text, "");
-    if (d->cure) print_paragraph(f, 4, "cure:", d->cure);
+    rt_print_paragraph(f, 2, d->text, rule);
+    if (d->why.text && !strstr(d->text, d->why.text)) rt_print_paragraph(f, 4, d->why.text, "");
+    if (d->cure) rt_print_paragraph(f, 4, "cure:", d->cure);
 }
 
 static bool is_told(const spvf_explanation *e, const char *accesses) {
@@ -136,7 +138,7 @@ static void print_buffer(FILE *f, const spvf_explanation *e, const spvf_explaine
     fprintf(f, "  %s %s (", kinds[b->kind], b->name);
     print_identities(f, e, b);
     fprintf(f, "): %s; %s\n", uses[b->read + 2 * b->written], classes[b->dependence.kind]);
-    if (accesses && !is_told(e, accesses)) print_paragraph(f, 4, accesses, "");
+    if (accesses && !is_told(e, accesses)) rt_print_paragraph(f, 4, accesses, "");
 }
 
 static void print_traffic(FILE *f, const spvf_explanation *e) {
@@ -147,23 +149,27 @@ static void print_traffic(FILE *f, const spvf_explanation *e) {
     fputs(e->exact ? "\n" : ", as far as addresses are understood\n", f);
 }
 
-static void print_explanation(FILE *f, const spvf_explanation *e) {
+static void print_explanation(FILE *f, const void *what) {
+    const spvf_explanation *e = what;
     size_t param = 0;
     fprintf(f, "group %s: %s\n", e->name, e->fused ? "fused" : "not fused");
     for (size_t k = 0; k < e->member_count; k++) print_member(f, e, k, &param);
     for (size_t k = 0; k < e->decision_count; k++) print_decision(f, &e->decisions[k]);
     for (size_t k = 0; k < e->buffer_count; k++) print_buffer(f, e, &e->buffers[k]);
     print_traffic(f, e);
+    for (size_t k = 0; k < e->code_count; k++) rt_print_code(f, 2, &e->codes[k]);
 }
 
-char *spvf_explanation_text(const spvf_explanation *e) {
+char *rt_text_of(void (*print)(FILE *f, const void *what), const void *what) {
     char *text = NULL;
     size_t size;
-    FILE *f = e ? open_memstream(&text, &size) : NULL;
+    FILE *f = what ? open_memstream(&text, &size) : NULL;
     if (!f) return NULL;
-    print_explanation(f, e);
+    print(f, what);
     bool ok = !ferror(f);
     if (fclose(f) == 0 && ok) return text;
     free(text);
     return NULL;
 }
+
+char *spvf_explanation_text(const spvf_explanation *e) { return rt_text_of(print_explanation, e); }

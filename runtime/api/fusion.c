@@ -382,6 +382,8 @@ void rt_fusion_refuse(spvf_fusion *f, const char *why) {
     e->fused = false;
 }
 
+spvf_explanation *rt_fusion_report(spvf_fusion *f) { return &f->report.info; }
+
 spvf_explanation *rt_fusion_end(spvf_fusion *f) {
     spvf_module_destroy(f->module);
     return &f->report.info;

@@ -5,6 +5,7 @@
  * smaller than the inner one if a member is missing.
  */
 #include "ir/launch.h"
+#include "ir/remark.h"
 #include "runtime/api/runtime.h"
 
 #define STRUCT(public, inner) typedef struct {

@@ -50,3 +50,26 @@ bool rt_take_code_option(const char **s, const cg_machine *machine, cg_options *
     code->regalloc.how = CG_REGALLOC_STACK;
     return true;
 }
+
+const cg_machine *rt_take_machine(const char **s, cg_options *code) {
+    size_t n = strcspn(*s, ":,");
+    const cg_machine *m = cg_find_machine(*s, n);
+    bool ends = !(*s)[n], goes_on = !ends && (*s)[n + 1];
+    if (!m || (!ends && !goes_on)) return NULL;
+    *s += n + goes_on;
+    code->level = m->default_level;
+    return m;
+}
+
+const char *rt_list_machines(ir_arena *a) {
+    ir_text t = {.arena = a};
+    ir_put(&t, "");
+    for (unsigned k = 0; k < cg_machine_count; k++) {
+        const cg_machine *m = cg_machines[k];
+        ir_putf(&t, ", %s", m->name);
+        for (unsigned n = 0; n < m->nlevels; n++)
+            ir_putf(&t, "%s:%s", n ? "|" : "[", m->levels[n].name);
+        if (m->nlevels) ir_put(&t, "]");
+    }
+    return t.data;
+}

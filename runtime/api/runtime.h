@@ -69,8 +69,22 @@ spvf_status rt_fuse(spvf_context *context, const spvf_fuse_options *options, spv
 void rt_fusion_refuse(spvf_fusion *fusion, const char *why);
 /* Says so, as spvf_fuse does. */
 void rt_say_refusal(spvf_context *context, const spvf_explanation *e, bool strict);
+/* The explanation, to be completed. */
+spvf_explanation *rt_fusion_report(spvf_fusion *fusion);
 /* Destroys the fusion but for its explanation, which is the caller's. */
 spvf_explanation *rt_fusion_end(spvf_fusion *fusion);
+/* A kernel whose code is explained; range NULL: a large one. */
+typedef struct {
+    const ir_func *kernel;
+    const spvf_range *range;
+    const char *target; /* as in spvf_explain_code, not NULL */
+} rt_code_request;
+/* As spvf_explain_code does; the result lies in the arena. (explain_code.c) */
+spvf_explained_code rt_explain_code(spvf_context *context, const rt_code_request *request,
+                                    ir_arena *to);
+/* What device cpu makes code for if it is opened by its name; NULL: none is made here.
+ * (devices/cpu/cpu.c) */
+const char *rt_default_target(ir_arena *a);
 /* Reports an error without a place and leaves to the nearest guard. */
 IR_NORETURN void rt_throw(spvf_context *context, ir_status status, const char *fmt, ...)
     IR_PRINTF(3, 4);

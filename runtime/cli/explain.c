@@ -26,7 +26,7 @@ static void print_group(const spvf_explanation *e, bool first) {
 /* All groups are explained, whatever became of the others. */
 static bool explain_group(const char *file, spvf_plan *plan, size_t index, bool *first) {
     spvf_explanation *e;
-    bool ok = spvf_plan_explain(plan, index, &e) == SPVF_OK;
+    bool ok = spvf_plan_explain_code(plan, index, cli_get("-t"), &e) == SPVF_OK;
     if (e) print_group(e, *first);
     if (e) *first = false;
     if (e && !e->fused && cli_has("--strict")) ok = false;
@@ -46,12 +46,15 @@ static bool explain_plan(const char *file, spvf_plan *plan) {
 
 static int run_explain(const char *const *files) { return cli_with_plan(files[0], explain_plan); }
 
-static const cli_option options[] = {{"--json", NULL, "for programs"},
+static const cli_option options[] = {{"-t", "TARGET",
+                                      "explain code for it: x86_64[:v2|:v3|:v4|:icelake], with "
+                                      "options as \",simd=N\" (default: this machine)"},
+                                     {"--json", NULL, "for programs"},
                                      {"--strict", NULL, "a group that is refused is an error"},
                                      {NULL, NULL, NULL}};
 const cli_command cli_explain = {.name = "explain",
                                  .arguments = "PLAN",
-                                 .help = "what fuses, what does not, and why",
+                                 .help = "what fuses, what becomes vectors, and why not",
                                  .options = options,
                                  .nfiles = 1,
                                  .run = run_explain};

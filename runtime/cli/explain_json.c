@@ -52,7 +52,12 @@ static void put_number(json *j, const char *key, uint64_t n) {
     fprintf(j->f, n <= UINT64_C(1) << 53 ? "%llu" : "\"%llu\"", (unsigned long long)n);
 }
 
-/* The index of a fused argument. */
+static void put_ratio(json *j, const char *key, double ratio) {
+    put_key(j, key);
+    fprintf(j->f, "%.4f", ratio);
+}
+
+/* The index of an argument. */
 static void put_argument(json *j, uint32_t n) {
     if (n == UINT32_MAX)
         put_null(j, "argument");
@@ -188,6 +193,79 @@ static void put_decision(json *j, const spvf_decision *d) {
     end(j, '}');
 }
 
+/* ----------------------------------------------------------------------------------------- code */
+
+static void put_place(json *j, const char *file, uint32_t line, uint32_t column) {
+    put_text(j, "file", file);
+    put_number(j, "line", line);
+    put_number(j, "column", column);
+}
+
+static void put_lane_access(json *j, const spvf_lane_access *a) {
+    static const char *const forms[] = {
+        [SPVF_FORM_UNIFORM] = "uniform",   [SPVF_FORM_CONTIGUOUS] = "contiguous",
+        [SPVF_FORM_REVERSED] = "reversed", [SPVF_FORM_MEMBERS] = "members",
+        [SPVF_FORM_ARRAY] = "private",     [SPVF_FORM_APART] = "apart",
+        [SPVF_FORM_ATOMIC] = "atomic"};
+    begin(j, NULL, '{');
+    put_text(j, "memory", a->memory);
+    put_argument(j, a->arg);
+    put_bool(j, "reads", a->reads);
+    put_bool(j, "writes", a->writes);
+    put_text(j, "form", forms[a->form]);
+    if (a->step)
+        put_number(j, "step", a->step);
+    else
+        put_null(j, "step");
+    put_bool(j, "masked", a->masked);
+    put_number(j, "count", a->count);
+    put_place(j, a->source_file, a->source_line, a->source_column);
+    end(j, '}');
+}
+
+static void put_refusal(json *j, const spvf_explained_loop *l) {
+    if (!l->refusal) {
+        put_null(j, "refusal");
+        return;
+    }
+    begin(j, "refusal", '{');
+    put_text(j, "text", l->refusal);
+    put_text(j, "operation", l->refused);
+    put_place(j, l->refused_file, l->refused_line, l->refused_column);
+    end(j, '}');
+}
+
+static void put_loop(json *j, const spvf_explained_loop *l) {
+    begin(j, NULL, '{');
+    put_place(j, l->source_file, l->source_line, l->source_column);
+    put_number(j, "lanes", l->lanes);
+    put_number(j, "rows", l->rows);
+    put_bool(j, "components", l->components);
+    put_bool(j, "inner_part", l->inner_part);
+    put_bool(j, "masked_rest", l->masked_rest);
+    put_refusal(j, l);
+    if (l->ratio > 0)
+        put_ratio(j, "ratio", l->ratio);
+    else
+        put_null(j, "ratio");
+    begin(j, "accesses", '[');
+    for (size_t k = 0; k < l->access_count; k++) put_lane_access(j, &l->accesses[k]);
+    end(j, ']');
+    end(j, '}');
+}
+
+static void put_code(json *j, const spvf_explained_code *c) {
+    begin(j, NULL, '{');
+    put_text(j, "kernel", c->kernel);
+    put_text(j, "target", c->target);
+    put_range(j, &c->range);
+    put_text(j, "failure", c->failure);
+    begin(j, "loops", '[');
+    for (size_t k = 0; k < c->loop_count; k++) put_loop(j, &c->loops[k]);
+    end(j, ']');
+    end(j, '}');
+}
+
 /* ---------------------------------------------------------------------------------------- whole */
 
 static void put_lists(json *j, const spvf_explanation *e) {
@@ -212,8 +290,7 @@ static void put_bytes(json *j, const spvf_explanation *e) {
     begin(j, "bytes", '{');
     put_number(j, "unfused", e->unfused_bytes);
     put_number(j, "fused", e->fused_bytes);
-    put_key(j, "ceiling");
-    fprintf(j->f, "%.4f", e->ceiling);
+    put_ratio(j, "ceiling", e->ceiling);
     put_bool(j, "exact", e->exact);
     end(j, '}');
 }
@@ -226,5 +303,8 @@ void cli_json_explanation(FILE *f, const spvf_explanation *e) {
     put_range(&j, &e->range);
     put_lists(&j, e);
     put_bytes(&j, e);
+    begin(&j, "code", '[');
+    for (size_t k = 0; k < e->code_count; k++) put_code(&j, &e->codes[k]);
+    end(&j, ']');
     end(&j, '}');
 }

@@ -36,6 +36,7 @@ static void read_options(void *arg) {
     if (!ocl_read_options(&j->build.arena, j->text, j->use, &j->options))
         ir_throw(&j->build.context->cx, IR_ERR_ARGUMENT);
     j->build.silent = j->options.silent;
+    j->build.remarks = j->options.remarks;
     j->build.has_il = j->program->origin == OCL_FROM_IL;
     j->type = j->use == OCL_FOR_BUILD     ? CL_PROGRAM_BINARY_TYPE_EXECUTABLE
               : j->use == OCL_FOR_COMPILE ? CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT

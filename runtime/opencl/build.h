@@ -65,6 +65,7 @@ typedef struct {
     ir_arena log_arena;
     ir_text log;
     bool silent;         /* warnings are not wanted */
+    bool remarks;        /* as in ocl_options */
     bool has_il;         /* the user can change the SPIR-V: what is odd about it is in the log */
     const char *useless; /* a program that has not ended in time, or cannot be started */
 } ocl_build;
@@ -85,6 +86,7 @@ typedef enum { OCL_FOR_BUILD = 1, OCL_FOR_COMPILE = 2, OCL_FOR_LINK = 4 } ocl_us
 typedef struct {
     ir_vec(char *) words; /* for clang */
     bool optimize, uniform, arg_info, silent;
+    bool remarks;               /* the log says what becomes of the kernels' loops */
     bool has_std, is_c1;        /* a version of OpenCL C is given; it is 1.N, given or not */
     bool library, enables_link; /* -create-library, -enable-link-options */
 } ocl_options;

@@ -2,8 +2,10 @@
  *
  * The module is read, and its kernels are examined: one that the device can never run becomes a
  * function like others, with a warning that gives the reason.  If none is left, the build fails.
- * Native code is not made here, but when a launch asks for it.
+ * Native code is not made here, but when a launch asks for it.  If the build asks for remarks, code
+ * for a large launch is made and thrown away, and the log says what has become of its loops.
  */
+#include "runtime/devices/cpu/cpu.h"
 #include "runtime/opencl/build.h"
 
 #include <stdlib.h>
@@ -81,6 +83,22 @@ typedef struct {
     ocl_built *built;
 } making;
 
+static void say_code(ocl_build *b, const rt_code_request *request) {
+    const spvf_explained_code code = rt_explain_code(b->context, request, &b->arena);
+    char *text = spvf_explained_code_text(&code);
+    if (text) ocl_say(b, text);
+    free(text);
+}
+
+static void say_remarks(ocl_build *b, const spvf_module *m) {
+    const rt_device *device = ocl_device()->shared.base;
+    rt_code_request r = {.target = rt_cpu_target(&rt_cpu_machine(device)->options, &b->arena)};
+    for (size_t n = 0; r.target && n < m->kernel_count; n++) {
+        r.kernel = ir_func_find(m->ir, m->kernels[n].name);
+        say_code(b, &r);
+    }
+}
+
 /* What kernels call is known when they have taken it in. */
 static void make(void *arg) {
     const making *m = arg;
@@ -91,6 +109,7 @@ static void make(void *arg) {
     drop_refused(m->build, module);
     rt_shared_device *d = &ocl_device()->shared;
     m->built->native = rt_shared_build(m->build->context, d, module->ir);
+    if (m->build->remarks) say_remarks(m->build, module);
     m->built->functions = ir_new_array(&module->arena, rt_function *, module->kernel_count);
     for (size_t n = 0; (k = spvf_module_kernel(module, n)); n++)
         m->built->functions[n] = rt_shared_find(m->build->context, d, m->built->native, k->name);

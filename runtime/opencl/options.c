@@ -50,6 +50,7 @@ typedef enum {
     UNIFORM,
     ARG_INFO,
     SILENT,
+    REMARKS,
     LIBRARY,
     ENABLE
 } meaning;
@@ -91,6 +92,7 @@ static const struct {
     {"-O", READ, IGNORE},
     {"-m", READ, IGNORE},
     {"-save-temps", READ, IGNORE},
+    {"-cl-spvfuse-remarks", ANY, REMARKS},
     {"-cl-nv-", ANY, IGNORE},
     {"-cl-intel-", ANY, IGNORE},
     {"-create-library", LINK, LIBRARY},
@@ -133,6 +135,13 @@ static char *join(reading *r, const char *word) {
     return next ? ir_sprintf(r->arena, "%s%s", word, next) : NULL;
 }
 
+/* Remarks name lines of the source, which has no folder. */
+static void ask_for_lines(reading *r) {
+    r->options->remarks = true;
+    *ir_push(r->arena, &r->options->words) = ir_strdup(r->arena, "-g");
+    *ir_push(r->arena, &r->options->words) = ir_strdup(r->arena, "-fdebug-compilation-dir=.");
+}
+
 static bool take(reading *r, meaning m, char *word) {
     ocl_options *o = r->options;
     if (m == PREFIX && !word[2] && !(word = join(r, word))) return false;
@@ -146,6 +155,7 @@ static bool take(reading *r, meaning m, char *word) {
     if (m == ENABLE) o->enables_link = true;
     if (m == PASS || m == PREFIX || m == ASK || m == STANDARD || m == ARG_INFO || m == SILENT)
         *ir_push(r->arena, &o->words) = word;
+    if (m == REMARKS) ask_for_lines(r);
     return true;
 }
 

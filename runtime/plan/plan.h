@@ -198,10 +198,12 @@ rt_bound_launch rt_bind(rt_library *lib, const rt_plan_launch *launch);
 /* A group of a plan, and the device that it is fused for. */
 typedef struct {
     const rt_group *group;
-    bool strict;   /* a refusal is an error */
-    bool explains; /* a refusal is an explanation, and no error */
-    bool phases;   /* the device can make all work-groups wait for each other */
-    bool serial;   /* it runs the items of a work-group one after the other */
+    bool strict;        /* a refusal is an error */
+    bool explains;      /* a refusal is an explanation, and no error */
+    bool has_code;      /* the explanation has the code of what runs, for `target` */
+    const char *target; /* NULL: what device cpu makes */
+    bool phases;        /* the device can make all work-groups wait for each other */
+    bool serial;        /* it runs the items of a work-group one after the other */
 } rt_group_request;
 
 /* The fusion, or why there is none; both are the caller's. */

@@ -278,6 +278,40 @@ static void try_on_device(single_group *s) {
     s->status = SPVF_ERROR_REFUSED;
 }
 
+/* ----------------------------------------------------------------------------- code of a group */
+
+static bool is_repeated(const rt_bound_launch *bound, uint32_t n) {
+    for (uint32_t k = 0; k < n; k++)
+        if (bound[k].kernel == bound[n].kernel &&
+            !memcmp(&bound[k].launch->range, &bound[n].launch->range, sizeof(spvf_range)))
+            return true;
+    return false;
+}
+
+/* Adds the code of the fused kernel, or of the members if there is none. */
+static void explain_codes(single_group *s) {
+    const rt_group *g = s->request.group;
+    spvf_fusion *fusion = s->result.fusion;
+    rt_report *report = (rt_report *)(fusion ? rt_fusion_report(fusion) : s->result.refusal);
+    rt_code_request r = {.target = s->request.target};
+    if (!r.target) r.target = rt_default_target(s->library->arena);
+    if (!r.target || !report) return;
+    uint32_t n = 0, most = report->info.fused ? 1 : g->launches.n;
+    spvf_explained_code *codes = ir_new_array(&report->arena, spvf_explained_code, most);
+    for (uint32_t k = 0; k < most; k++) {
+        if (!report->info.fused && is_repeated(s->result.bound, k)) continue;
+        r.kernel = s->result.bound[k].kernel;
+        r.range = &s->result.bound[k].launch->range;
+        if (report->info.fused) {
+            r.kernel = ir_func_find(spvf_fusion_module(fusion)->ir, report->info.name);
+            r.range = &report->info.range;
+        }
+        codes[n++] = rt_explain_code(s->library->plan->context, &r, &report->arena);
+    }
+    report->info.codes = codes;
+    report->info.code_count = n;
+}
+
 static void fuse_single(void *arg) {
     single_group *s = arg;
     if (s->request.explains) {
@@ -287,11 +321,12 @@ static void fuse_single(void *arg) {
     }
     s->status = rt_fuse_group(s->library, &s->request, &s->result);
     if (s->device && s->result.fusion) try_on_device(s);
+    if (s->request.has_code) explain_codes(s);
 }
 
 /* After an error there is no result. */
-static spvf_status fuse_by_index(spvf_plan *plan, size_t index, const char *call, bool explains,
-                                 rt_group_result *out) {
+static spvf_status fuse_by_index(spvf_plan *plan, size_t index, const char *call,
+                                 const rt_group_request *what, rt_group_result *out) {
     spvf_context *c = plan->context;
     const rt_group *g = group_at(plan, index);
     *out = (rt_group_result){0};
@@ -301,9 +336,10 @@ static spvf_status fuse_by_index(spvf_plan *plan, size_t index, const char *call
     ir_arena arena;
     ir_arena_init(&arena, &c->cx);
     rt_library library = {.plan = plan, .arena = &arena};
-    single_group s = {
-        .request = {.group = g, .strict = g->strict, .explains = explains, .phases = true},
-        .library = &library};
+    single_group s = {.request = *what, .library = &library};
+    s.request.group = g;
+    s.request.strict = g->strict;
+    s.request.phases = true;
     spvf_status status = rt_guard(c, fuse_single, &s);
     rt_device_close(s.device);
     rt_library_free(&library);
@@ -318,19 +354,32 @@ static spvf_status fuse_by_index(spvf_plan *plan, size_t index, const char *call
 }
 
 spvf_status spvf_plan_fuse(spvf_plan *plan, size_t index, spvf_fusion **out) {
+    static const rt_group_request plain;
     rt_group_result result;
     if (out) *out = NULL;
     if (!plan || !out) return rt_refuse_call(plan ? plan->context : NULL, __func__, "out is NULL");
-    spvf_status status = fuse_by_index(plan, index, __func__, false, &result);
+    spvf_status status = fuse_by_index(plan, index, __func__, &plain, &result);
     *out = result.fusion;
     return status;
 }
 
-spvf_status spvf_plan_explain(spvf_plan *plan, size_t index, spvf_explanation **out) {
+static spvf_status explain(spvf_plan *plan, size_t index, const char *call,
+                           const rt_group_request *what, spvf_explanation **out) {
     rt_group_result result;
     if (out) *out = NULL;
-    if (!plan || !out) return rt_refuse_call(plan ? plan->context : NULL, __func__, "out is NULL");
-    spvf_status status = fuse_by_index(plan, index, __func__, true, &result);
+    if (!plan || !out) return rt_refuse_call(plan ? plan->context : NULL, call, "out is NULL");
+    spvf_status status = fuse_by_index(plan, index, call, what, &result);
     *out = result.fusion ? rt_fusion_end(result.fusion) : result.refusal;
     return status;
+}
+
+spvf_status spvf_plan_explain(spvf_plan *plan, size_t index, spvf_explanation **out) {
+    static const rt_group_request plain = {.explains = true};
+    return explain(plan, index, __func__, &plain, out);
+}
+
+spvf_status spvf_plan_explain_code(spvf_plan *plan, size_t index, const char *target,
+                                   spvf_explanation **out) {
+    const rt_group_request coded = {.explains = true, .has_code = true, .target = target};
+    return explain(plan, index, __func__, &coded, out);
 }

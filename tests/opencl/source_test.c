@@ -93,6 +93,42 @@ Test(source, options_of_other_drivers) {
     SUCCEEDS(clReleaseProgram(p));
 }
 
+/* The log says what becomes of loops over work-items, and where, if it is asked; of a source, of its
+ * binary, which has no option, and of a program that is linked. */
+Test(source, remarks) {
+    static const char source[] = "kernel void add(global float *x, global const float *y) {\n"
+                                 "  size_t i = get_global_id(0);\n  x[i] += y[i];\n}\n"
+                                 "kernel void mark(volatile global int *x) {\n"
+                                 "  x[get_global_id(0)] = 1;\n}\n";
+    static const char option[] = "-cl-spvfuse-remarks";
+    size_t size;
+    cl_program p = built(source, NULL);
+    cr_expect_str_empty(log_of(p));
+    SUCCEEDS(clReleaseProgram(p));
+    p = built(source, "-w -cl-spvfuse-remarks");
+    cr_expect(log_has(p, "code of @add for "));
+    cr_expect(log_has(p, "loop at ./program.cl:3: "));
+    cr_expect(log_has(p, "reads y in line 3: contiguous\n"));
+    cr_expect(log_has(p, "code of @mark for "));
+    cr_expect(log_has(p, "loop at ./program.cl:6: one work-item at a time: an access is volatile"));
+    unsigned char *bytes = binary_of(p, &size);
+    SUCCEEDS(clReleaseProgram(p));
+    p = from_binary(bytes, size);
+    build(p, NULL);
+    cr_expect_str_empty(log_of(p));
+    build(p, option);
+    cr_expect(log_has(p, "loop at ./program.cl:3: "));
+    free(bytes);
+    SUCCEEDS(clReleaseProgram(p));
+    p = make_program(source);
+    SUCCEEDS(clCompileProgram(p, 0, NULL, option, 0, NULL, NULL, NULL, NULL));
+    cr_expect_str_empty(log_of(p));
+    cl_program e = MAKE(clLinkProgram(ocl.context, 0, NULL, option, 1, &p, NULL, NULL, &error));
+    cr_expect(log_has(e, "loop at ./program.cl:3: "));
+    SUCCEEDS(clReleaseProgram(e));
+    SUCCEEDS(clReleaseProgram(p));
+}
+
 /* Functions that are inline and nothing else have a body, as they had in older C. */
 Test(source, inline_functions) {
     const char *source = "inline int twice(int n) { return 2 * n; }" KERNEL("twice(21)");

@@ -230,6 +230,23 @@ const char *spvf_default_device(const char **why_not) {
     return why_not_usable() ? "check" : "cpu";
 }
 
+const char *rt_cpu_target(const rt_cpu_options *o, ir_arena *a) {
+    const cg_machine *m = cg_host_machine();
+    unsigned level = o->code.level ? o->code.level : rt_cpu_level();
+    ir_text t = {.arena = a};
+    if (!m || !level) return NULL;
+    ir_putf(&t, "%s:%s", m->name, cg_level_name(m, level));
+    if (o->code.lanes) ir_putf(&t, ",simd=%u", o->code.lanes);
+    if (o->keep_calls) ir_put(&t, ",calls");
+    return t.data;
+}
+
+const char *rt_default_target(ir_arena *a) {
+    rt_cpu_options o = {.cache = false};
+    rt_cpu_take_options(rt_environment("SPVF_CPU"), &o);
+    return rt_cpu_target(&o, a);
+}
+
 /* list: options of rt_take_code_option, or NULL: what SPVF_CPU says.  Without a level, the
  * machine's. */
 static rt_device *open_named(spvf_context *context, const char *list) {

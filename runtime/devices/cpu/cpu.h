@@ -61,6 +61,8 @@ typedef struct {
 
 /* Takes options by their names; gives what is not known, or NULL.  (cpu.c) */
 const char *rt_cpu_take_options(const char *list, rt_cpu_options *o);
+/* The name of the target that such a device makes code for; NULL: none. */
+const char *rt_cpu_target(const rt_cpu_options *o, ir_arena *a);
 /* The work-items of a full sub-group of a kernel, or of one that requires nothing (NULL).
  * (cpu_range.c) */
 unsigned rt_cpu_subgroup_size(const rt_cpu_options *o, const ir_func *kernel);

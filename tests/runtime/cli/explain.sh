@@ -1,0 +1,62 @@
+#!/bin/sh
+# explain.sh BUILD: what `spvfuse explain` says of code: which loops over work-items become vectors, of
+# how many work-items and rows, how each access is done, and why others do not.
+#
+# forms.txt and forms.json beside this file are the text and the JSON of code for 16 lanes, for each
+# form of access (forms.cl).  BLESS=1 rewrites them.
+set -u
+spvfuse=$PWD/$1/spvfuse
+json=$PWD/$1/tests/json
+plan=$PWD/$1/tests/forms.plan
+demo=$PWD/$1/demo/explain.plan
+here=$PWD/tests/runtime/cli
+# shellcheck source=tests/count.sh
+. tests/count.sh
+cd "$work" || exit 1
+
+explain() { "$spvfuse" explain "$@" 2>said; }
+code() { awk '/^group/ { on = 0 } /^  code of/ { on = 1 } on && NF'; }
+
+# golden NAME: the input is the golden file of that name.
+golden() {
+    cat >"$1"
+    [ -z "${BLESS:-}" ] || cp "$1" "$here/$1"
+    if cmp -s "$here/$1" "$1"; then
+        passed
+    else
+        failed "$1 has changed: $(diff "$here/$1" "$1"); if this is right: BLESS=1 sh tests/runtime/cli/explain.sh"
+    fi
+}
+
+target=x86_64:v4,simd=16
+explain "$plan" -t "$target" | code | golden forms.txt
+explain "$plan" -t "$target" --json | grep -o '"code":.*' | sed 's/"code":/\n&/g' |
+    sed -n 's/^\("code":.*\)\]},{.*/\1]/p; s/^\("code":.*\)\]}\]}$/\1]/p' | sed 's/,{/,\n  {/g' | golden forms.json
+# shellcheck disable=SC2016
+check "JSON" sh -c '"$0" explain "$1" -t x86_64:v2 --json 2>/dev/null | "$2"' "$spvfuse" "$plan" "$json"
+
+# says TARGET TEXT: that code for the target says so, where * is for anything.
+says() {
+    # shellcheck disable=SC2254
+    case $(explain "$plan" -t "$1" | code) in
+    $2) passed ;;
+    *) failed "$1: not: $2" ;;
+    esac
+}
+says x86_64:v4 '*code of @one for x86_64:v4 on {1024/64}*work-items at a time; estimate: 0.* of the time of one*'
+says x86_64:v4 '*code of @fourteen*one work-item at a time: it would not be faster; estimate for vectors:*1.*slower_x*gather*'
+says x86_64:v2 '*code of @four *code of @six*one work-item at a time: *'
+says x86_64:v4,simd=1 '*code of @one*no loop over work-items could become vectors*'
+says x86_64,calls '*code of @one for x86_64,calls on*'
+
+# Without a target it is that of device cpu; a group that is not fused has the code of its members.
+check "the machine's" sh -c '"$0" explain "$1" 2>/dev/null | grep -q "^  code of @one for"' "$spvfuse" "$plan"
+check "SPVF_CPU" sh -c 'SPVF_CPU=v2,simd=4 "$0" explain "$1" 2>/dev/null |
+    grep -q "^  code of @one for [a-z0-9_]*:v2,simd=4"' "$spvfuse" "$plan"
+check "members" sh -c '"$0" explain "$1" -t x86_64:v3 | grep -c "^  code of @s[ql]" | grep -qx 2' \
+    "$spvfuse" "$demo"
+for wrong in x86_64:v9 x86_64:v4,text spirv pdp11 ''; do
+    check "target '$wrong'" sh -c '! "$0" explain "$1" -t "$2" 2>said &&
+        grep -q "error: unknown target .* of native code: x86_64" said' "$spvfuse" "$demo" "$wrong"
+done
+finish
