@@ -156,6 +156,14 @@ static bool takes_masked(const ir_inst *i, unsigned level) {
     return level >= (loads ? X86_V3 : X86_V4) && bytes >= 4;
 }
 
+/* A mask as a number: from a mask register, or the signs of bytes. */
+static bool takes_number(const ir_inst *i, unsigned level) {
+    const ir_inst *mask = ir_arg(i, 0);
+    if (!ir_is_bool(ir_elem(mask->type))) return false;
+    bool signs = mask->op == IR_OP_slt && ir_kind_of(ir_arg(mask, 0)->type) == IR_I8;
+    return signs || level >= X86_V4;
+}
+
 /* For 64-bit products below v4 this only recognizes constant operands; x86_is_product_of_halves
  * also recognizes masked ones. */
 bool x86_takes(const ir_inst *i, unsigned level) {
@@ -176,11 +184,10 @@ bool x86_takes(const ir_inst *i, unsigned level) {
     case IR_OP_lshr:
     case IR_OP_ashr:
     case IR_OP_rotl: return takes_shift(i, level) || has_forms(forms, level);
+    case IR_OP_bitcast: return takes_number(i, level);
     case IR_OP_mul:
         if (is_half(ir_arg(i, 0)) && is_half(ir_arg(i, 1))) return true;
         break;
-    case IR_OP_bitcast: /* a mask as a number */
-        return ir_is_bool(from) && !ir_is_vector(i->type) && level >= X86_V4;
     default: break;
     }
     if (ir_info(i)->rule == R_CMPF) return is_single_or_double(from);
@@ -456,12 +463,21 @@ ir_inst *mach_packed_extreme(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) 
     return x86_packed_choose(b, v, build_relation(b, v, X86_CMP_UNORD, y, y), x, least);
 }
 
-x86_cc x86_add_packed_any(ir_builder *b, x86_draft *d, const ir_inst *c) {
+/* The signs of bytes as a number of type t. */
+static ir_inst *build_signs(ir_builder *b, ir_type t, ir_inst *mask) {
     static const x86_widths forms = {X86_PMOVMSKB_r32_x, X86_VPMOVMSKB_r32_x, X86_VPMOVMSKB_r32_y};
+    return x86_build_regs(b, t, forms[x86_form_of(b, mask->type)], IR_ARGS(mask));
+}
+
+ir_inst *mach_signs(ir_builder *b, ir_inst *v, ir_inst *mask) {
+    return build_signs(b, v->type, mask);
+}
+
+x86_cc x86_add_packed_any(ir_builder *b, x86_draft *d, const ir_inst *c) {
     ir_inst *mask = ir_arg(ir_arg(c, 0), 0);
     unsigned bytes = x86_bytes_of(mask->type);
     uint64_t bits = bytes == 32 ? UINT32_MAX : (UINT64_C(1) << bytes) - 1;
-    ir_inst *signs = x86_build_regs(b, IR_I32, forms[x86_form_of(b, mask->type)], IR_ARGS(mask));
+    ir_inst *signs = build_signs(b, IR_I32, mask);
     if (c->op == IR_OP_all && bytes < 16)
         signs = x86_build_imm(b, IR_I32, X86_AND_rm32_imm32, IR_ARGS(signs), (int)bits);
     bool whole = c->op == IR_OP_any && bytes >= 16; /* all other bits are 0 */

@@ -8,7 +8,8 @@
  * of a mask in registers remains, of a mask of all its lanes.
  *
  * On a target without masks, truth values of vectors are created in two ways only: `sext` of a
- * comparison of lanes as wide as the result, and `slt mask, 0` for select, any, all and accesses.
+ * comparison of lanes as wide as the result, and `slt mask, 0` for select, any, all, accesses and
+ * bitcasts.
  */
 #include "passes/lower/vectors.h"
 
@@ -41,6 +42,13 @@ static ir_inst *cast_piece(vectors *s, const ir_inst *i, unsigned k) {
                     vec_piece(s, v, k * n, n));
 }
 
+static ir_inst *cast_to_scalar(vectors *s, const ir_inst *i) {
+    bool is_mask = ir_is_bool(ir_elem(ir_arg(i, 0)->type));
+    ir_inst *number = is_mask ? vec_number_of_mask(s, i) : NULL;
+    if (number) return number;
+    return casts_pieces(s, i) ? cast_piece(s, i, 0) : vec_cast_lane(s, i, 0);
+}
+
 static void split_bitcast(vectors *s, ir_inst *i) {
     unsigned lanes = ir_lanes(i->type), unit = vec_unit(s, i->type);
     ir_inst **out = vec_room(s, lanes);
@@ -51,15 +59,6 @@ static void split_bitcast(vectors *s, ir_inst *i) {
         for (unsigned k = 0; k < lanes; k++) out[k] = vec_cast_lane(s, i, k);
         vec_set_lanes(s, i, out);
     }
-}
-
-static ir_inst *cast_scalar(vectors *s, const ir_inst *i) {
-    ir_inst *v = ir_arg(i, 0);
-    const vec_parts *p = vec_parts_of(s, v);
-    bool is_mask = ir_is_bool(v->type) && vec_has_masks(s) && p && p->bits == 1;
-    if (is_mask && s->target->takes(i, s->target->level))
-        return ir_build1(&s->b, IR_OP_bitcast, i->type, vec_mask(s, v, 0, ir_lanes(v->type), 1));
-    return casts_pieces(s, i) ? cast_piece(s, i, 0) : vec_cast_lane(s, i, 0);
 }
 
 /* ------------------------------------------------------------------------------- piece by piece */
@@ -410,7 +409,7 @@ static ir_inst *scalar_result(vectors *s, const ir_inst *i) {
     case IR_OP_extract: return vec_pick_lane(s, i);
     case IR_OP_any:
     case IR_OP_all: return reduce(s, i);
-    case IR_OP_bitcast: return cast_scalar(s, i);
+    case IR_OP_bitcast: return cast_to_scalar(s, i);
     default: return NULL;
     }
 }

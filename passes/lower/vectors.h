@@ -54,6 +54,8 @@ ir_inst *vec_narrow(vec_state *s, ir_inst *x, ir_type elem);
 ir_inst *vec_of_lanes(vec_state *s, ir_type elem, ir_inst *const *lane, unsigned known, unsigned n);
 /* The mask as an operand of select, any and all. */
 ir_inst *vec_truth(vec_state *s, ir_inst *mask);
+/* The integer that i casts a mask to; NULL: it is made lane by lane. (vectors_numbers.c) */
+ir_inst *vec_number_of_mask(vec_state *s, const ir_inst *i);
 
 ir_type vec_bits_type(unsigned bits); /* the integer type of so many bits */
 /* The number of pieces of so many lanes, and an array for n pieces. */
