@@ -333,6 +333,13 @@ static void eval_shuffle(const ir_inst *i, uint64_t *const *args, uint64_t *out)
     }
 }
 
+/* What is out of range reads 0. */
+static void eval_permute(const ir_inst *i, uint64_t *const *args, uint64_t *out) {
+    unsigned n = ir_lanes(i->type);
+    for (unsigned lane = 0; lane < n; lane++)
+        out[lane] = args[1][lane] < n ? args[0][args[1][lane]] : 0;
+}
+
 static uint64_t count_true(const ir_inst *v, const uint64_t *lanes) {
     uint64_t n = 0;
     for (unsigned lane = 0; lane < ir_lanes(v->type); lane++) n += lanes[lane];
@@ -369,6 +376,7 @@ bool ir_eval(const ir_module *m, const ir_inst *i, uint64_t *const *args, uint64
         for (unsigned n = 0; n < i->nargs; n++) out[n] = args[n][0];
         return true;
     case IR_OP_shuffle: eval_shuffle(i, args, out); return true;
+    case IR_OP_permute: eval_permute(i, args, out); return true;
     case IR_OP_any: out[0] = count_true(first, args[0]) != 0; return true;
     case IR_OP_all: out[0] = count_true(first, args[0]) == ir_lanes(first->type); return true;
     case IR_OP_ptrcast: copy_lanes(i, args[0], out); return true;
@@ -431,6 +439,7 @@ static ir_inst *fold_move(ir_func *f, const ir_inst *i) {
     case IR_OP_vec:
     case IR_OP_bitcast: return all_undef(i) ? ir_undef(f, i->type) : NULL;
     case IR_OP_shuffle: return shuffles_undef_only(i) ? ir_undef(f, i->type) : NULL;
+    case IR_OP_permute: return is_undef(first) ? first : NULL;
     case IR_OP_ptrcast_to:
         return is_undef(first) || !first->imm.bits ? ir_const(f, i->type, 0) : NULL;
     default: return NULL;

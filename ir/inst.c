@@ -54,6 +54,7 @@ bool ir_may_be_undef(ir_op op, unsigned n) {
     case IR_OP_select: return n != 0;
     case IR_OP_insert: return n != 2;
     case IR_OP_extract:
+    case IR_OP_permute:
     case IR_OP_store:
     case IR_OP_masked_store:
     case IR_OP_scatter: return n == 0;

@@ -157,6 +157,15 @@ static void step_shuffle(ir_frame *f, const ir_step *s) {
     }
 }
 
+static void step_permute(ir_frame *f, const ir_step *s) {
+    for (unsigned l = 0; l < s->lanes; l++) {
+        uint64_t from = f->bits[s->arg[1] + l];
+        bool known = !f->undef[s->arg[1] + l] && from < s->lanes;
+        f->bits[s->dst + l] = known ? f->bits[s->arg[0] + from] : 0;
+        f->undef[s->dst + l] = known ? f->undef[s->arg[0] + from] : s->full;
+    }
+}
+
 /* any and all: undefined only if no defined lane determines the result. */
 static void step_reduce(ir_frame *f, const ir_step *s) {
     bool is_any = s->code == IR_OP_any, settled = false, undef = false;
@@ -246,6 +255,7 @@ void ir_interp_value(ir_interp *w, ir_frame *f, const ir_step *s) {
     case IR_OP_insert: step_insert(f, s); break;
     case IR_OP_vec: step_vec(f, s); break;
     case IR_OP_shuffle: step_shuffle(f, s); break;
+    case IR_OP_permute: step_permute(f, s); break;
     case IR_OP_any:
     case IR_OP_all: step_reduce(f, s); break;
     case IR_OP_bitcast: step_bitcast(w, f, s); break;

@@ -22,9 +22,10 @@ static ir_type each(ir_type shape, ir_type elem) {
     return ir_is_in_table(shape) ? IR_VOID : ir_with_elem(shape, elem);
 }
 
-static ir_type ints_as_wide(const ir_module *m, ir_type floats) {
-    unsigned bits = ir_is_float(floats) ? ir_bits(m, floats) : 0;
-    return bits ? each(floats, bits == 16 ? IR_I16 : bits == 32 ? IR_I32 : IR_I64) : IR_VOID;
+static ir_type ints_as_wide(const ir_module *m, ir_type t) {
+    unsigned bits = ir_is_float(t) ? ir_bits(m, t) : 0;
+    if (ir_is_int(t)) return t;
+    return bits ? each(t, bits == 16 ? IR_I16 : bits == 32 ? IR_I32 : IR_I64) : IR_VOID;
 }
 
 /* The type that follows from the result, or IR_VOID. */

@@ -23,7 +23,7 @@ typedef enum {
     T_I1_EACH,      /* i1 for each lane */
     T_CONDITION,    /* i1, or i1 for each lane */
     T_OFFSETS,      /* i32 or i64 for each lane */
-    T_INTS_AS_WIDE, /* integers of the width of the result's floats */
+    T_INTS_AS_WIDE, /* integers as wide as the numbers of the result */
     /* from operand 0 */
     T_SAME_0,
     T_ELEM_0,

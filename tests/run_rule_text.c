@@ -142,6 +142,7 @@ static ir_type operand_type(const writer *w, ir_op op, unsigned n, ir_type t, bo
     ir_type from = root ? w->p->from : ir_with_elem(t, IR_I1);
     if (is_lanes_mask(op, n)) return ir_with_elem(t, IR_I1);
     if (is_offsets(op, n)) return ir_with_elem(t, w->p->keeps ? IR_I64 : IR_I32);
+    if (op == IR_OP_permute && n == 1) return ir_operand_type(NULL, op, t, n);
     switch (rule) {
     case R_CMPI:
     case R_CMPF: return root ? w->p->from : inner_subject(w, rule);

@@ -158,6 +158,11 @@ bool x86_is_product_of_halves(const ir_inst *v);
 /* As x86_add_condition: some lane of (slt mask 0) is true, or all are. */
 x86_cc x86_add_packed_any(ir_builder *b, x86_draft *d, const ir_inst *c);
 
+/* ------------------------------------------- lanes that a register picks (select_permute.c) */
+
+/* Is there an instruction for vectors of type t? */
+bool x86_takes_permute(ir_type t, unsigned level);
+
 /* --------------------------------------------------- 16 bytes of a shuffle (select_shuffle16.c) */
 
 enum { X86_PART = 16, X86_MOST = 64, X86_NO_BYTE = -1 };

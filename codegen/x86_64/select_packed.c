@@ -185,6 +185,7 @@ bool x86_takes(const ir_inst *i, unsigned level) {
     case IR_OP_ashr:
     case IR_OP_rotl: return takes_shift(i, level) || has_forms(forms, level);
     case IR_OP_bitcast: return takes_number(i, level);
+    case IR_OP_permute: return x86_takes_permute(i->type, level);
     case IR_OP_mul:
         if (is_half(ir_arg(i, 0)) && is_half(ir_arg(i, 1))) return true;
         break;

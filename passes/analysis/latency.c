@@ -56,7 +56,8 @@ static latency_class class_of(const ir_inst *i) {
     case IR_OP_vec:
     case IR_OP_extract:
     case IR_OP_insert:
-    case IR_OP_shuffle: return CLASS_SHUFFLE;
+    case IR_OP_shuffle:
+    case IR_OP_permute: return CLASS_SHUFFLE;
     case IR_OP_mul: return CLASS_PRODUCT;
     case IR_OP_fdiv:
     case IR_OP_sqrt:

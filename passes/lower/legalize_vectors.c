@@ -395,6 +395,9 @@ static bool split_vector(vectors *s, ir_inst *i) {
     case IR_OP_insert: split_insert(s, i); return true;
     case IR_OP_shuffle: split_shuffle(s, i); return true;
     case IR_OP_vec: split_vec(s, i); return true;
+    case IR_OP_permute:
+        if (!vec_permute(s, i)) vec_permute_lanes(s, i);
+        return true;
     case IR_OP_bitcast: split_bitcast(s, i); return true;
     default:
         if (is_lanewise(i)) split_operation(s, i);

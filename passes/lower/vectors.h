@@ -86,11 +86,15 @@ void vec_by_lanes(vec_state *s, ir_inst *i);
 void vec_insert_lane(vec_state *s, ir_inst *i);
 void vec_shuffle_lanes(vec_state *s, ir_inst *i);
 ir_inst *vec_pick_lane(vec_state *s, const ir_inst *i);
+void vec_permute_lanes(vec_state *s, ir_inst *i);
 ir_inst *vec_reduce_lanes(vec_state *s, const ir_inst *i);
 ir_inst *vec_cast_lane(vec_state *s, const ir_inst *i, unsigned k);
 /* The operation i on other operands; x as another type of the same size. */
 ir_inst *vec_build_like(vec_state *s, const ir_inst *i, ir_type t, ir_inst *const *args);
 ir_inst *vec_cast(vec_state *s, ir_type t, ir_inst *x);
+
+/* The pieces of a permutation; false: the target has no instruction for it. (vectors_permute.c) */
+bool vec_permute(vec_state *s, ir_inst *i);
 
 /* The pieces of the load i.  The store i by pieces; false: it is no store of a vector.
  * (vectors_memory.c) */

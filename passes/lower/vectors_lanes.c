@@ -58,15 +58,25 @@ void vec_insert_lane(vec_state *s, ir_inst *i) {
     vec_set_lanes(s, i, out);
 }
 
-ir_inst *vec_pick_lane(vec_state *s, const ir_inst *i) {
-    ir_inst *v = ir_arg(i, 0), *index = ir_arg(i, 1);
+static ir_inst *pick_lane(vec_state *s, ir_inst *v, ir_inst *index) {
     unsigned n = ir_lanes(v->type);
     if (ir_is_const(index))
         return index->imm.bits < n ? vec_lane(s, v, (unsigned)index->imm.bits)
-                                   : ir_undef(s->f, i->type);
+                                   : ir_undef(s->f, ir_elem(v->type));
     ir_inst *x = vec_lane(s, v, n - 1);
     for (unsigned k = n - 1; k-- > 0;) x = choose(s, is_lane(s, index, k), vec_lane(s, v, k), x);
     return x;
+}
+
+ir_inst *vec_pick_lane(vec_state *s, const ir_inst *i) {
+    return pick_lane(s, ir_arg(i, 0), ir_arg(i, 1));
+}
+
+void vec_permute_lanes(vec_state *s, ir_inst *i) {
+    ir_inst **out = vec_room(s, ir_lanes(i->type));
+    for (unsigned k = 0; k < ir_lanes(i->type); k++)
+        out[k] = pick_lane(s, ir_arg(i, 0), vec_lane(s, ir_arg(i, 1), k));
+    vec_set_lanes(s, i, out);
 }
 
 ir_inst *vec_reduce_lanes(vec_state *s, const ir_inst *i) {

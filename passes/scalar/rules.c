@@ -434,6 +434,16 @@ static ir_inst *simpler_shuffle(ir_builder *b, const ir_inst *v) {
     return NULL;
 }
 
+static ir_inst *known_permute(ir_builder *b, const ir_inst *v) {
+    uint8_t mask[IR_MAX_LANES];
+    unsigned n = ir_lanes(v->type);
+    for (unsigned k = 0; k < n; k++) {
+        uint64_t from = ir_lane_bits(ir_arg(v, 1), k);
+        mask[k] = from < n ? (uint8_t)from : ANY_LANE;
+    }
+    return ir_build_shuffle(b, ir_arg(v, 0), ir_undef(b->f, v->type), n, mask);
+}
+
 /* ------------------------------------------------------------------------------------ the rules */
 
 /* What becomes of v: r, by `rule`. */

@@ -4,12 +4,12 @@
  *       store %v, in[lane]               each item gives its operand
  *       barrier subgroup                 where they meet
  *       %r = load result                 a result that is the same for all, or
- *       %r = load out[lane]              one of its own, or
- *       %r = load out[n & size - 1]      what item n has given
+ *       %r = load out[lane]              one of its own
  *
  * What the sub-group computes at that place is added to the preheader of the region that begins
  * there (regions_meet.c).  `in` and `out` differ, since an item stores what it gives at the next
- * operation before others have read what they get from this one.  Operations of the whole group
+ * operation before others have read what they get from this one.  An item that asks for the value
+ * of another one stores the number of that, too, unless it is known.  Operations of the whole group
  * are prepared in the same way, and the sub-group is left with one of its own.
  *
  * Each component of a vector has its place for all lanes.  Truth values are bytes in memory, and
@@ -94,25 +94,29 @@ static bool is_same_for_all(const ir_inst *i) {
     return combines && i->imm.group.op == IR_GROUP_REDUCE;
 }
 
-/* The lane whose value an item takes; NULL: the result is that of its own lane. */
-static ir_inst *find_source(exchanger *c, const ir_inst *i) {
-    ir_inst *lane = c->ids->lane, *cluster = pass_number(c->g, c->g->lanes - 1);
-    if (i->nargs < 2) return NULL;
-    ir_inst *by = pass_fit(&c->b, ir_arg(i, 1), IR_I64);
-    if (i->imm.group.op == IR_GROUP_CLUSTERED && i->imm.group.log_size < 6)
-        cluster = ir_build2(&c->b, IR_OP_and, IR_I64, cluster,
-                            pass_number(c->g, (UINT64_C(1) << i->imm.group.log_size) - 1));
-    switch (i->op) {
-    case IR_OP_group_shuffle_xor: return ir_build2(&c->b, IR_OP_xor, IR_I64, lane, by);
-    case IR_OP_group_shuffle_up: return ir_build2(&c->b, IR_OP_sub, IR_I64, lane, by);
-    case IR_OP_group_shuffle_down: return ir_build2(&c->b, IR_OP_add, IR_I64, lane, by);
+ir_type pass_number_type(const pass_group_builder *g, ir_type t) {
+    static const ir_type types[] = {[1] = IR_I8, [2] = IR_I16, [4] = IR_I32, [8] = IR_I64};
+    return types[ir_sizeof(g->f->module, ir_elem(t))];
+}
+
+ir_inst *pass_find_lane(ir_builder *b, const pass_exchange *x, ir_inst *lane, ir_inst *by) {
+    ir_type t = lane->type;
+    bool clustered = x->imm.group.op == IR_GROUP_CLUSTERED && x->imm.group.log_size < 6;
+    uint64_t last = x->lanes - 1,
+             size = clustered ? UINT64_C(1) << x->imm.group.log_size : x->lanes;
+    switch (x->op) {
+    case IR_OP_group_shuffle_xor: by = ir_build2(b, IR_OP_xor, t, lane, by); break;
+    case IR_OP_group_shuffle_up: by = ir_build2(b, IR_OP_sub, t, lane, by); break;
+    case IR_OP_group_shuffle_down: by = ir_build2(b, IR_OP_add, t, lane, by); break;
     case IR_OP_group_rotate:
-        by = ir_build2(&c->b, IR_OP_add, IR_I64, lane, by);
-        by = ir_build2(&c->b, IR_OP_xor, IR_I64, by, lane);
-        by = ir_build2(&c->b, IR_OP_and, IR_I64, by, cluster);
-        return ir_build2(&c->b, IR_OP_xor, IR_I64, by, lane);
-    default: return by;
+        by = ir_build2(b, IR_OP_add, t, lane, by);
+        by = ir_build2(b, IR_OP_xor, t, by, lane);
+        by = ir_build2(b, IR_OP_and, t, by, ir_const(b->f, t, size - 1));
+        by = ir_build2(b, IR_OP_xor, t, by, lane);
+        break;
+    default: break;
     }
+    return ir_build2(b, IR_OP_and, t, by, ir_const(b->f, t, last));
 }
 
 static ir_inst *stand_in(exchanger *c, ir_type t, ir_inst *place) {
@@ -132,22 +136,31 @@ static ir_inst *receive(exchanger *c, pass_exchange *x, const ir_inst *i) {
         return ir_build2(&c->b, IR_OP_eq, IR_I1, x->result, lane);
     }
     if (is_same_for_all(i)) return x->result = stand_in(c, i->type, x->in);
-    ir_inst *from = find_source(c, i), *last = pass_number(c->g, c->g->lanes - 1);
-    x->is_moved = from;
-    from = from ? ir_build2(&c->b, IR_OP_and, IR_I64, from, last) : c->ids->lane;
-    return take(c, x->out, i->type, from);
+    return take(c, x->out, i->type, c->ids->lane);
+}
+
+/* Which item's value this one takes. */
+static void ask(exchanger *c, pass_exchange *x, ir_inst *by) {
+    ir_type t = pass_number_type(c->g, x->type);
+    x->by = by;
+    if (ir_is_const(by)) return;
+    x->from = make_place(c, t);
+    by = pass_fit(&c->b, by, t);
+    give(c, pass_find_lane(&c->b, x, pass_fit(&c->b, c->ids->lane, t), by), x->from);
 }
 
 static void replace(exchanger *c, ir_inst *i, pass_exchange *x) {
     ir_type t = i->nargs ? type_in_memory(ir_arg(i, 0)->type) : IR_I32;
-    *x = (pass_exchange){.op = (ir_op)i->op, .imm = i->imm, .type = t, .in = make_place(c, t)};
+    *x = (pass_exchange){
+        .op = (ir_op)i->op, .imm = i->imm, .type = t, .lanes = c->g->lanes, .in = make_place(c, t)};
     ir_before(&c->b, i);
     if (i->nargs) give(c, ir_arg(i, 0), x->in);
     if (i->op == IR_OP_group_broadcast && pass_synchronizes(i)) {
         uint64_t bytes = (sizeof(uint64_t) + c->g->lanes - 1) / c->g->lanes;
         x->index = pass_subgroup_storage(c->g, c->ids, bytes);
         ir_build_store(&c->b, pass_find_source(&c->b, c->ids, i), x->index, sizeof(uint64_t), 0);
-    }
+    } else if (i->nargs > 1)
+        ask(c, x, ir_arg(i, 1));
     if (!is_same_for_all(i) && i->op != IR_OP_group_elect) x->out = make_place(c, t);
     synchronize(c, x, i);
     ir_inst *result = receive(c, x, i);

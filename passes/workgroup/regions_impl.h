@@ -158,7 +158,9 @@ typedef struct {
     ir_op op;
     ir_imm imm;
     ir_type type;    /* of operand 0, in memory */
-    bool is_moved;   /* out is `in`, from which items read */
+    unsigned lanes;  /* of the sub-group */
+    ir_inst *by;     /* a shuffle's operand 1; NULL: it is no shuffle */
+    ir_inst *from;   /* address of the lanes that items ask for; NULL: `by` is known */
     ir_inst *in;     /* address of operand 0: its components one after the other, lane by lane */
     ir_inst *index;  /* address of operand 1, which is the same for all */
     ir_inst *out;    /* address of the result, in the same order; NULL: it is the same for all */
@@ -166,6 +168,10 @@ typedef struct {
 } pass_exchange;
 typedef ir_vec(pass_exchange) pass_exchanges;
 
+/* Integers as wide as the elements of t, which number lanes. */
+ir_type pass_number_type(const pass_group_builder *g, ir_type t);
+/* The lane whose value a lane takes, in integers or vectors of them. */
+ir_inst *pass_find_lane(ir_builder *b, const pass_exchange *x, ir_inst *lane, ir_inst *by);
 /* Replaces operations at which items of a sub-group, or of the group, meet. */
 void pass_find_exchanges(pass_group_builder *g, const pass_item_ids *ids, pass_exchanges *out);
 

@@ -9,7 +9,7 @@
  *   clusters     by a butterfly: lanes whose numbers differ in one bit
  *   scans        log2(lanes) steps, which add what is 1, 2, 4 … lanes before (Kogge and Stone 1973)
  *   ballots      the mask as bits
- *   shuffles     a copy, from which items take what they want
+ *   shuffles     the operation `permute` (or `shuffle`, if the lanes are known)
  *
  * An operation of the whole group becomes one of its sub-groups: of their totals, or of what the
  * sub-group that has the asked item gives.
@@ -63,10 +63,10 @@ static ir_inst *permute(meeting *m, ir_inst *x, ir_inst *y, const uint8_t *from,
 }
 
 /* 0, 1, 2 … */
-static ir_inst *numbers(const meeting *m) {
+static ir_inst *numbers(const meeting *m, ir_type t) {
     uint64_t lane[IR_MAX_LANES];
     for (unsigned k = 0; k < lanes_of(m); k++) lane[k] = k;
-    return ir_const_lanes(m->g->f, vector_of(m, IR_I32), lane);
+    return ir_const_lanes(m->g->f, vector_of(m, t), lane);
 }
 
 static ir_inst *splat(meeting *m, ir_inst *v) { return ir_build_splat(&m->b, v, lanes_of(m)); }
@@ -131,7 +131,7 @@ static ir_inst *exclusive(meeting *m, ir_inst *sums) {
     ir_inst *v = shift(m, sums, first, 1);
     if (!m->mask || first == neutral(m)) return v;
     ir_inst *begins =
-        ir_build2(&m->b, IR_OP_ule, m->mask->type, numbers(m), splat(m, first_lane(m)));
+        ir_build2(&m->b, IR_OP_ule, m->mask->type, numbers(m, IR_I32), splat(m, first_lane(m)));
     return ir_build_select(&m->b, begins, first, v);
 }
 
@@ -262,8 +262,19 @@ static ir_inst *same_for_all(meeting *m) {
     return convert(m, all, m->x->result->type);
 }
 
+/* The lanes that the items take values from. */
+static ir_inst *sources(meeting *m) {
+    ir_type t = pass_number_type(m->g, m->x->type);
+    if (m->x->from) return ir_build_load(&m->b, vector_of(m, t), m->x->from, align_of(m), 0);
+    ir_inst *by = ir_const(m->g->f, vector_of(m, t), ir_zext(m->x->by->imm.bits, ir_bits(NULL, t)));
+    return pass_find_lane(&m->b, m->x, numbers(m, t), by);
+}
+
 static ir_inst *own_part(meeting *m, unsigned part) {
-    if (m->x->is_moved) return given(m, part);
+    if (m->x->by) {
+        ir_inst *v = given(m, part);
+        return ir_build2(&m->b, IR_OP_permute, v->type, v, sources(m));
+    }
     ir_inst *v = given_or_neutral(m, part);
     return m->x->imm.group.op == IR_GROUP_CLUSTERED ? reduce_clusters(m, v) : scan_all(m, v);
 }
