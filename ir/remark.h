@@ -1,5 +1,5 @@
-/* remark.h — what a pass has decided about a loop over work-items, for those who want to know why
- * code is as fast as it is.
+/* remark.h — what a pass has decided about a loop over work-items, or an innermost loop, for those
+ * who want to know why code is as fast as it is.
  *
  * ir_inspection.remark is called for each such loop once its fate is known.  A remark and what it
  * points to last as long as the call.
@@ -42,6 +42,7 @@ typedef struct {
 typedef struct ir_remark {
     const ir_func *func;
     ir_source at;        /* of the first instruction of the loop whose place is known */
+    bool iterations;     /* it is an innermost loop: below, its iterations are meant by items */
     unsigned lanes;      /* work-items of an iteration; 1: the loop is not vectorized */
     unsigned rows;       /* of so many work-items in an iteration */
     bool components;     /* what is counted is components of work-items */

@@ -491,10 +491,12 @@ typedef struct {
     uint32_t source_line, source_column;
 } spvf_lane_access;
 
-/* A loop over the work-items of a work-group. */
+/* A loop over the work-items of a work-group; or an innermost loop of the kernel, if work-items run
+ * one at a time: then its iterations are what is called work-items here. */
 typedef struct {
     const char *source_file; /* of its first instruction; NULL: unknown */
     uint32_t source_line, source_column;
+    bool iterations;     /* it is an innermost loop */
     uint32_t lanes;      /* work-items of an iteration; 1: it is not vectorized */
     uint32_t rows;       /* of so many work-items in an iteration */
     bool components;     /* what is counted is components of work-items, such as those of pixels */

@@ -422,10 +422,13 @@ static bool reads_variable(const ir_inst *i) {
 
 /* What differs between the iterations of a loop over items by itself. */
 static void mark_own_of_items(finder *s, const ir_loop *loop) {
+    bool has_items = loop->header->loop_hint & (IR_LOOP_ITEMS | IR_LOOP_ROWS);
     mark_join(s, loop->header);
     for (uint32_t k = 0; k < loop->nblocks; k++)
-        foreach_inst (i, loop->block[k])
-            if (i->type != IR_VOID && (!follows_operands(i) || reads_variable(i))) mark_value(s, i);
+        foreach_inst (i, loop->block[k]) {
+            bool own = !follows_operands(i) || (has_items && reads_variable(i));
+            if (i->type != IR_VOID && own) mark_value(s, i);
+        }
 }
 
 static void begin_items(finder *s, const ir_loop *loop, bool *is_latch) {

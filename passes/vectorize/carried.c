@@ -260,6 +260,6 @@ static bool find_scan(simd *s, simd_carried *c) {
 bool simd_find_carried(simd *s) {
     foreach_in (simd_carried, c, s->carried)
         if (c->kind != SIMD_PROGRESSION && !find_chain(s, c) && !find_scan(s, c))
-            return simd_refuse(s, c->phi, "a value goes from one item to the next");
+            return simd_refuse(s, c->phi, "a value goes from one to the next");
     return true;
 }

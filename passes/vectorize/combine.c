@@ -295,16 +295,19 @@ static void replace_uses(simd *s, ir_ssa *ssa, const simd_after *a, ir_block *re
     ir_ssa_finish(ssa);
 }
 
-/* The scalar loop has got an edge from `rest`. */
-static void enter_scalar_loop(simd *s, simd_carried *c) {
-    const ir_inst *before = c->phi;
-    c->phi = ir_append_arg(c->phi, c->result); /* which may be another place in memory */
+/* Gives a phi of the scalar loop its argument for the edge from `rest`.  It may be at another place
+ * in memory then. */
+static ir_inst *append_arg(simd *s, ir_inst *phi, ir_inst *arg) {
+    const ir_inst *before = phi;
+    phi = ir_append_arg(phi, arg);
     foreach_in (simd_after, a, s->after)
-        if (a->value == before) a->value = c->phi;
+        if (a->value == before) a->value = phi;
+    return phi;
 }
 
-void simd_leave_loops(simd *s, ir_block *rest) {
+void simd_leave_loops(simd *s, ir_block *rest, ir_inst *end) {
     ir_ssa ssa = {0};
-    foreach_in (simd_carried, c, s->carried) enter_scalar_loop(s, c);
+    s->scalar.counter = append_arg(s, s->scalar.counter, end);
+    foreach_in (simd_carried, c, s->carried) c->phi = append_arg(s, c->phi, c->result);
     foreach_in (simd_after, a, s->after) replace_uses(s, &ssa, a, rest);
 }

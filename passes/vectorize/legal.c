@@ -44,7 +44,7 @@ static bool is_private(const simd *s, const ir_inst *address) {
 
 static bool check_access(simd *s, const ir_inst *i, const ir_inst *address) {
     if (i->imm.mem.flags & IR_MEM_VOLATILE) return simd_refuse(s, i, "an access is volatile");
-    if (is_private(s, address)) return check_private(s, i, address);
+    if (!s->scalar.is_innermost && is_private(s, address)) return check_private(s, i, address);
     if (is_uniform(s, address)) {
         bool once = i->op == IR_OP_load || !simd_is_masked(s, i->block);
         return once || simd_refuse(s, i, "a store to one place, which not all items execute");

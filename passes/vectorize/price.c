@@ -24,6 +24,8 @@ enum {
     LARGE = 32,      /* bytes; larger vectors take two cycles for one */
     LINE = 64,       /* bytes */
     FAR = 8,         /* quarters of a cycle, to fetch a line again */
+    MISS = 20,       /* the same, for a branch that is mispredicted now and then */
+    LENGTH = 16,     /* iterations of an innermost loop whose number is not known */
     MAX_DEPTH = 8
 };
 
@@ -279,7 +281,28 @@ static uint64_t price_item(const simd *s, uint64_t scalar, uint64_t vector) {
     return (uint64_t)(all / items);
 }
 
-bool simd_pays(simd *s) {
+/* Branches that lanes take or not are gone. */
+static uint64_t price_branches(const simd *s, const uint64_t *frequency) {
+    uint64_t sum = 0;
+    for (uint32_t k = 0; k < s->n; k++) {
+        const simd_node *n = &s->node[k];
+        if (n->nsucc == 2 && s->uniformity->divergent[n->block->id]) sum += MISS * frequency[k];
+    }
+    return sum;
+}
+
+/* An innermost loop often has few iterations, so it counts what is done once for all of them, and
+ * those that are left. */
+static void price_innermost(simd *s, const simd_frame *fr, uint64_t scalar, uint64_t vector) {
+    const ir_block *once[] = {s->preheader->pred[0], s->preheader, fr->rest};
+    uint64_t n = simd_known_items(s), left = n ? n % s->lanes : (s->lanes - 1) / 2;
+    if (!n) n = LENGTH < s->lanes ? s->lanes : LENGTH;
+    s->scalar_price = scalar * n;
+    s->vector_price = vector * (n - left) / s->lanes + scalar * left;
+    for (unsigned k = 0; k < 3; k++) s->vector_price += price_block(s, once[k], UNIT);
+}
+
+bool simd_pays(simd *s, const simd_frame *fr) {
     const uint64_t *scalar = find_frequencies(s, false), *vector = find_frequencies(s, true);
     uint64_t before = 0, after = 0;
     for (uint32_t k = 0; k < s->n; k++)
@@ -289,6 +312,9 @@ bool simd_pays(simd *s) {
     foreach_block (b, s->f)
         if (b->mark != SIMD_NONE) after += price_block(s, b, vector[b->mark]) * repeats_of(s, b);
     s->scalar_price = before;
-    s->vector_price = price_item(s, before, after);
-    return s->vector_price / 8 < before / 10;
+    if (s->scalar.is_innermost)
+        price_innermost(s, fr, before + price_branches(s, scalar), after);
+    else
+        s->vector_price = price_item(s, before, after);
+    return s->vector_price / 8 < s->scalar_price / 10;
 }

@@ -3,6 +3,7 @@
  *   @f: a loop runs 16 work-items at a time; accesses: 2 contiguous; 0.14 of the estimated time of
  *       one at a time
  *   @g: a loop runs one work-item at a time: an access is volatile
+ *   @g: a loop runs 8 iterations at a time; accesses: 1 contiguous
  *
  * The note counts accesses in the vector loop as it has been built, before legalization.  Programs
  * get an ir_remark instead, which lists the accesses of the source (remark_accesses.c).
@@ -47,6 +48,7 @@ static ir_remark describe(const simd *s, bool has_rest) {
                    .at = simd_source_of(m, at),
                    .lanes = s->refusal ? 1 : s->lanes,
                    .rows = find_rows(s),
+                   .iterations = s->scalar.is_innermost,
                    .components = hint & IR_LOOP_COMPONENTS,
                    .is_part = hint & IR_LOOP_PART,
                    .has_rest = has_rest,
@@ -95,13 +97,14 @@ static void put_accesses(const simd *s, ir_text *out) {
 }
 
 static void put_note(const simd *s, const ir_remark *r, ir_text *text) {
+    const char *const kind = r->iterations ? "iteration" : "work-item";
     ir_putf(text, "@%s: ", s->f->name);
     if (r->refusal) {
-        ir_putf(text, "a loop runs one work-item at a time: %s", r->refusal);
+        ir_putf(text, "a loop runs one %s at a time: %s", kind, r->refusal);
         if (r->refused) ir_putf(text, " (%s)", r->refused);
     } else {
-        ir_putf(text, "a loop runs %u %s at a time", r->lanes,
-                r->components ? "components of work-items" : "work-items");
+        ir_putf(text, "a loop runs %u %s%ss at a time", r->lanes,
+                r->components ? "components of " : "", kind);
         if (r->rows > 1) ir_putf(text, " in each of %u rows", r->rows);
         if (r->has_rest) ir_put(text, ", and those that are left under a mask");
         put_accesses(s, text);

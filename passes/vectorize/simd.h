@@ -7,6 +7,7 @@
  *   bools.c        truth values in memory
  *   copies.c       assignments of structures
  *   flow.c         the order of blocks, and the graph of the vector loop (partial linearization)
+ *   iterations.c   other loops whose iterations are independent
  *   shape.c        how values differ between lanes: not at all, by a constant stride, or anyhow
  *   wrap.c         strided values of which no lane wraps
  *   rounds.c       loops of items that end at almost the same time
@@ -38,9 +39,11 @@
 
 enum { SIMD_MAX_NODES = 512, SIMD_NONE = 0xffff };
 
-/* A scalar loop over items.  It is entered by one edge, and left by one, from its latch. */
+/* A scalar loop over items, or another one, whose iterations are as independent as items are
+ * (iterations.c).  It is entered by one edge, and left by one, from its latch. */
 typedef struct {
     const ir_loop *loop;
+    bool is_innermost;      /* it is no loop over items, and there is no loop in it */
     ir_inst *counter, *end; /* the loop goes on while counter + 1 < end */
     ir_block *latch, *exit;
     uint32_t entry; /* the predecessor of the header that is outside */
@@ -134,6 +137,11 @@ static inline ir_type simd_accessed(const ir_inst *i) {
 }
 /* Refuses the loop; false. */
 bool simd_refuse(simd *s, const ir_inst *at, const char *why);
+
+/* --------------------------------------------------------------- other loops (iterations.c) */
+
+/* May lanes do what iterations of the innermost loop do one after the other?  False: refused. */
+bool simd_are_independent(simd *s);
 
 /* True: there were switches in loops over items. (switches.c) */
 bool simd_lower_switches(ir_func *f, ir_arena *scratch);
@@ -369,9 +377,9 @@ ir_inst *simd_reduce(simd *s, ir_op op, uint32_t flags, ir_inst *x);
 ir_inst *simd_prefix(simd *s, ir_op op, uint32_t flags, ir_inst *x);
 /* What `before` has in its last `by` lanes, and then the first lanes of x. */
 ir_inst *simd_shift_lanes(simd *s, ir_inst *x, ir_inst *before, unsigned by);
-/* In the block after the vector loop; and once that is complete. */
+/* In the block after the vector loop; and once that is complete, with the end of the vector loop. */
 void simd_find_results(simd *s);
-void simd_leave_loops(simd *s, ir_block *rest);
+void simd_leave_loops(simd *s, ir_block *rest, ir_inst *end);
 
 /* ------------------------------------------------------------------------------------- repair.c */
 
@@ -412,7 +420,7 @@ void simd_build_rest(simd *s, const simd_frame *fr);
 /* -------------------------------------------------------------------------------------- price.c */
 
 /* Does the vector loop, which has been built, take less time than the scalar one? */
-bool simd_pays(simd *s);
+bool simd_pays(simd *s, const simd_frame *fr);
 
 /* ------------------------------------------------------------------------------------ remarks.c */
 

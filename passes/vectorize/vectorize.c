@@ -1,4 +1,5 @@
-/* vectorize.c — the pass: loops over work-items become loops whose iterations run W items at once.
+/* vectorize.c — the pass: loops over work-items become loops whose iterations run W items at once,
+ * and innermost loops of scalar code (iterations.c) loops that run W of their iterations.
  *
  *   entry -> setup -> vector loop -> rest -> after the loop
  *              |                      |
@@ -39,6 +40,7 @@ static bool find_counter(simd *s) {
         if (!test || test->op != IR_OP_ult || ir_arg(test, 0) != c.next) continue;
         if (!is_bound(s, ir_arg(test, 1)) || c.latch->succ[0] != h) continue;
         *l = (simd_loop){.loop = l->loop,
+                         .is_innermost = l->is_innermost,
                          .counter = phi,
                          .end = ir_arg(test, 1),
                          .latch = c.latch,
@@ -46,7 +48,7 @@ static bool find_counter(simd *s) {
                          .entry = h->pred[0] == c.latch};
         return true;
     }
-    return simd_refuse(s, NULL, "it has no counter of items");
+    return simd_refuse(s, NULL, "it has no counter that is compared with its end");
 }
 
 bool simd_find_loop(simd *s) {
@@ -56,7 +58,7 @@ bool simd_find_loop(simd *s) {
         const ir_block *b = s->scalar.loop->block[k];
         for (uint32_t n = 0; n < b->nsucc; n++)
             if (b != s->scalar.latch && !ir_in_loop(loops, b->succ[n], s->scalar.loop))
-                return simd_refuse(s, b->last, "items leave it in its middle");
+                return simd_refuse(s, b->last, "it is left in its middle");
     }
     return true;
 }
@@ -65,6 +67,12 @@ bool simd_find_loop(simd *s) {
 
 static ir_inst *number(const simd *s, uint64_t n) {
     return ir_const(s->f, s->scalar.counter->type, n);
+}
+
+/* A loop over items has one at least; another loop may begin at its end, and has one iteration. */
+static ir_inst *count_iterations(simd *s, ir_inst *start, ir_inst *n) {
+    ir_inst *several = ir_build2(&s->b, IR_OP_ult, IR_I1, start, s->scalar.end);
+    return ir_build_select(&s->b, several, n, number(s, 0));
 }
 
 /* The items of the vector loop, and a branch around it if there may be none. */
@@ -82,6 +90,7 @@ static void build_setup(simd *s, simd_frame *fr) {
     fr->start = ir_arg(l->counter, l->entry);
     ir_at_end(&s->b, setup);
     ir_inst *n = ir_build2(&s->b, IR_OP_sub, t, l->end, fr->start);
+    if (l->is_innermost) n = count_iterations(s, fr->start, n);
     ir_inst *full = ir_build2(&s->b, IR_OP_and, t, n, number(s, ~(uint64_t)(s->lanes - 1)));
     fr->end = ir_build2(&s->b, IR_OP_add, t, fr->start, full);
     ir_inst *any = ir_build2(&s->b, IR_OP_ne, IR_I1, full, number(s, 0));
@@ -109,7 +118,7 @@ void simd_fill_nodes(simd *s) {
 
 static void build_nodes(simd *s, simd_frame *fr) {
     simd_make_nodes(s);
-    s->node[0].head->loop_hint |= IR_LOOP_ITEMS;
+    if (!s->scalar.is_innermost) s->node[0].head->loop_hint |= IR_LOOP_ITEMS;
     ir_at_end(&s->b, s->preheader);
     ir_build_jmp(&s->b, s->node[0].head);
     fr->counter = ir_append_arg(ir_build_phi(s->node[0].head, s->scalar.counter->type), fr->start);
@@ -138,9 +147,8 @@ static void build_end(simd *s, simd_frame *fr) {
     uint32_t latch = ir_pred_index(l->exit, l->latch);
     ir_build_br(&s->b, ir_build2(&s->b, IR_OP_ult, IR_I1, fr->end, l->end), l->loop->header,
                 l->exit);
-    ir_append_arg(l->counter, fr->end);
     foreach_phi (phi, l->exit) ir_append_arg(phi, ir_arg(phi, latch));
-    simd_leave_loops(s, fr->rest);
+    simd_leave_loops(s, fr->rest, fr->end);
 }
 
 static void build(simd *s, simd_frame *fr) {
@@ -178,7 +186,7 @@ static void replace_loop(simd *s) {
     simd_frame fr = {.has_rest = simd_has_rest(s)};
     simd_find_groups(s);
     build(s, &fr);
-    if (s->cx->lanes || simd_pays(s))
+    if (s->cx->lanes || simd_pays(s, &fr))
         ir_count(s->f->module->cx, vectorize_loops, 1);
     else
         discard(s, &fr);
@@ -195,11 +203,12 @@ static void replace_loop(simd *s) {
     ir_remove_unreachable(s->f);
 }
 
-/* By block id, below n: loops over items that have been done, and loops of items that have been
- * split. */
+/* By block id, below n: loops that have been done, loops of items that have been split, and loops
+ * that have vector loops beside them. */
 typedef struct {
     uint32_t n;
-    bool *done, *is_split;
+    bool *done, *is_split, *is_vector;
+    bool any_items;    /* of these are loops over items */
     simd_value *value; /* by value id, below nvalues; empty between loops */
     uint32_t nvalues;
     uint32_t loops;   /* that have been looked at */
@@ -224,19 +233,23 @@ static bool can_be_replaced(simd *s, const progress *p) {
     if (!simd_find_graph(s)) return false;
     simd_find_progressions(s);
     simd_find_shapes(s);
-    simd_find_arrays(s);
-    return simd_is_legal(s) && simd_find_width(s);
+    if (!s->scalar.is_innermost) simd_find_arrays(s);
+    if (!simd_is_legal(s) || (s->scalar.is_innermost && !simd_are_independent(s))) return false;
+    return simd_find_width(s);
 }
 
 /* Does what can be done about the loop; true: the code has changed. */
-static bool do_loop(simd *s, const progress *p) {
+static bool do_loop(simd *s, progress *p) {
     bool ok = can_be_replaced(s, p);
     if (ok && simd_split_rounds(s)) return true;
-    p->done[s->scalar.loop->header->id] = true;
+    const ir_block *header = s->scalar.loop->header;
+    p->done[header->id] = true;
     ok = ok && simd_place_arrays(s);
-    if (ok)
-        replace_loop(s);
-    else if (s->scalar.counter && simd_is_part(s))
+    if (ok) replace_loop(s);
+    if (ok && !s->refusal) {
+        p->is_vector[header->id] = true;
+        p->any_items |= !s->scalar.is_innermost;
+    } else if (!ok && s->scalar.counter && simd_is_part(s))
         simd_leave_part(s);
     if (!ok) simd_remark(s, false);
     return ok;
@@ -246,6 +259,7 @@ static bool vectorize_loop(ir_func *f, const ir_loop *loop, progress *p, pass_ct
     p->loops++;
     pass_uniformity u;
     simd s = {.f = f, .cx = cx, .scratch = cx->scratch, .uniformity = &u, .scalar.loop = loop};
+    s.scalar.is_innermost = !(loop->header->loop_hint & IR_LOOP_ITEMS);
     pass_find_uniform_loop(f, cx->scratch, loop, &u);
     s.is_split = p->is_split;
     s.nsplit = p->n;
@@ -283,39 +297,63 @@ static bool vectorize_apart(ir_func *f, const ir_loop *loop, progress *p, const 
     return j.changed;
 }
 
-static bool is_candidate(const ir_block *b) {
-    return b->loop_hint & IR_LOOP_ITEMS && !(b->loop_hint & IR_LOOP_ENDS);
+static bool is_over_items(const ir_block *header) {
+    return header->loop_hint & IR_LOOP_ITEMS && !(header->loop_hint & IR_LOOP_ENDS);
+}
+
+/* Is it a loop of the kernel itself, with no other in it, in code that has no vectors?  Loops that
+ * do a few items at the ends of vector loops are not worth it. */
+static bool is_innermost(const ir_loop *loop, const progress *p) {
+    const uint32_t made = IR_LOOP_ITEMS | IR_LOOP_ROWS | IR_LOOP_PART | IR_LOOP_COMPONENTS;
+    if (loop->child || loop->header->loop_hint & made || p->loops >= MOST_LOOPS) return false;
+    for (const ir_loop *l = loop->parent; l; l = l->parent) {
+        bool is_end = l->header->loop_hint & IR_LOOP_ENDS;
+        if (l->header->id >= p->n || p->is_vector[l->header->id]) return false;
+        if (is_end && p->any_items) return false;
+    }
+    return true;
+}
+
+/* Loops over items come first: the innermost loops of those that remain scalar follow. */
+static const ir_loop *next_loop(ir_func *f, const progress *p) {
+    const ir_loop *items = NULL, *innermost = NULL;
+    const ir_loops *loops = ir_loop_tree(f);
+    foreach_block (b, f) {
+        const ir_loop *loop = loops->of[b->id];
+        if (b->id >= p->n || p->done[b->id] || !loop || loop->header != b) continue;
+        if (is_over_items(b))
+            items = loop;
+        else if (is_innermost(loop, p))
+            innermost = loop;
+    }
+    return items ? items : innermost;
 }
 
 /* Does:  copies loops with the hint `items` into loops that run W items in an iteration, as lanes
- *        of vectors; the scalar loop does the rest.
+ *        of vectors; the scalar loop does the rest.  The same with iterations of innermost loops in
+ *        code that remains scalar.
  * Needs: code of a work-group, with the loops that `regions` makes.
  * Leaves: vectors of any width, and masked accesses, for `legalize_vectors`; splats in front of
  *        the loop; masks that nothing asks for.
  * Gives up: on loops beyond MOST_LOOPS of a function, since each needs the graph of the whole; on
  *        loops with values that go from one item to the next; on private memory whose
  *        accesses are not all known, or differ in size; on calls; on switches with many
- *        cases. */
+ *        cases; on innermost loops that write memory. */
 bool pass_vectorize(ir_func *f, pass_ctx *cx) {
     bool changed = false;
     progress p = {.n = f->next_block,
                   .done = ir_new_array(cx->scratch, bool, f->next_block),
                   .is_split = ir_new_array(cx->scratch, bool, f->next_block),
+                  .is_vector = ir_new_array(cx->scratch, bool, f->next_block),
                   .memory = cx->scratch};
     if (f->level != L_GROUP || cx->lanes == 1) return false;
     changed = simd_lower_switches(f, cx->scratch);
-    for (;;) {
-        const ir_loop *loop = NULL;
-        const ir_loops *loops = ir_loop_tree(f);
-        foreach_block (b, f)
-            if (b->id < p.n && !p.done[b->id] && is_candidate(b) && loops->of[b->id] &&
-                loops->of[b->id]->header == b)
-                loop = loops->of[b->id];
-        if (!loop) return changed;
+    for (const ir_loop *loop; (loop = next_loop(f, &p));) {
         const ir_block *header = loop->header;
         changed |= simd_lower_bools(f, loop);
         changed |= simd_lower_copies(f, loop);
         changed |= vectorize_apart(f, loop, &p, cx);
         if (header->loop_hint & IR_LOOP_PART) changed |= ir_remove_unreachable(f);
     }
+    return changed;
 }

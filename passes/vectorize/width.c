@@ -20,7 +20,8 @@ enum {
     FEW = 40,      /* operations of a body that may have four registers for each value */
     SOME = 160,    /* two registers */
     MANY = 320,    /* two registers, if operations wait for each other */
-    SPARE = 4      /* registers for constants and masks of vectors */
+    SPARE = 4,     /* registers for constants and masks of vectors */
+    SHORT = 256    /* bits of a vector for loops of unknown length */
 };
 
 /* ------------------------------------------------------------------------------------- elements */
@@ -159,9 +160,19 @@ static bool fits(const simd *s, uint64_t live_bits, unsigned lanes) {
     return live_bits * lanes <= (uint64_t)(registers - SPARE) * vector_bits(s);
 }
 
+/* Innermost loops are often short, and then all that does not fill a vector is done by the scalar
+ * loop. */
+static unsigned choose_innermost_lanes(const simd *s) {
+    const contents c = find_contents(s);
+    unsigned bits = vector_bits(s);
+    if (!simd_known_items(s) && bits > SHORT) bits = SHORT;
+    return bits / c.bits;
+}
+
 static unsigned choose_lanes(const simd *s) {
     const contents c = find_contents(s);
     unsigned lanes = vector_bits(s) / c.bits, times = c.size < FEW ? 4 : c.size < SOME ? 2 : 1;
+    if (s->scalar.is_innermost) return choose_innermost_lanes(s);
     if (times == 1 && c.size < MANY && is_chain(s)) times = 2;
     uint64_t live_bits = find_pressure(s) + 8 * simd_small_arrays(s);
     for (; times > 1 && fits(s, live_bits, 2 * lanes); times /= 2) lanes *= 2;
@@ -170,7 +181,7 @@ static unsigned choose_lanes(const simd *s) {
 
 uint64_t simd_known_items(const simd *s) {
     const ir_inst *start = ir_arg(s->scalar.counter, s->scalar.entry), *end = s->scalar.end;
-    if (!ir_is_const(start) || !ir_is_const(end)) return 0;
+    if (!ir_is_const(start) || !ir_is_const(end) || start->imm.bits >= end->imm.bits) return 0;
     return end->imm.bits - start->imm.bits;
 }
 
@@ -190,10 +201,10 @@ static unsigned fit_lanes(const simd *s, unsigned lanes, uint64_t items) {
 bool simd_find_width(simd *s) {
     uint64_t items = simd_known_items(s);
     bool is_pair = items && items <= 2 && simd_may_have_rest(s); /* which never pays */
-    if (is_pair && !s->cx->lanes) return simd_refuse(s, NULL, "it has too few items");
+    if (is_pair && !s->cx->lanes) return simd_refuse(s, NULL, "it has too few iterations");
     s->lanes = s->cx->lanes ? s->cx->lanes : choose_lanes(s);
     if (items && !s->cx->lanes) s->lanes = fit_lanes(s, s->lanes, items);
     while (!items && !s->cx->lanes && simd_most_items(s) < s->lanes) s->lanes /= 2;
     if (items && items < s->lanes && !simd_may_have_rest(s)) s->lanes = 1;
-    return s->lanes > 1 || simd_refuse(s, NULL, "it has too few items");
+    return s->lanes > 1 || simd_refuse(s, NULL, "it has too few iterations");
 }

@@ -1,4 +1,5 @@
-/* explain_code.c — what native code does with the loops over work-items of a kernel.
+/* explain_code.c — what native code does with the loops over work-items and innermost loops of a
+ * kernel.
  *
  * The kernel is compiled as for a launch of device cpu, for any target, and the code is thrown away;
  * what the vectorizer says of each loop (ir/remark.h) is kept.  The launch is one whose arguments
@@ -64,6 +65,7 @@ static void keep_remark(void *user, const ir_remark *r) {
         (spvf_explained_loop){.source_file = copy_text(e, r->at.file),
                               .source_line = r->at.line,
                               .source_column = r->at.column,
+                              .iterations = r->iterations,
                               .lanes = r->lanes,
                               .rows = r->rows,
                               .components = r->components,

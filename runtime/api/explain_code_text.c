@@ -51,6 +51,10 @@ static void print_access(FILE *f, int indent, const spvf_explained_loop *l,
 
 /* ---------------------------------------------------------------------------------------- loops */
 
+static const char *kind_of(const spvf_explained_loop *l) {
+    return l->iterations ? "iteration" : "work-item";
+}
+
 static void describe_refusal(char line[LINE], const spvf_explained_loop *l) {
     char place[PLACE], ratio[60] = "", cause[PLACE + 60] = "";
     if (l->refused)
@@ -58,7 +62,7 @@ static void describe_refusal(char line[LINE], const spvf_explained_loop *l) {
                  place_text(place, l, l->refused_file, l->refused_line));
     if (l->ratio > 0)
         snprintf(ratio, sizeof ratio, "; estimate for vectors: %.2f of its time", l->ratio);
-    snprintf(line, LINE, "one work-item at a time: %s%s%s", l->refusal, cause, ratio);
+    snprintf(line, LINE, "one %s at a time: %s%s%s", kind_of(l), l->refusal, cause, ratio);
 }
 
 static void describe_vectors(char line[LINE], const spvf_explained_loop *l) {
@@ -66,8 +70,8 @@ static void describe_vectors(char line[LINE], const spvf_explained_loop *l) {
     if (l->rows > 1) snprintf(rows, sizeof rows, " in each of %u rows", l->rows);
     if (l->ratio > 0)
         snprintf(ratio, sizeof ratio, "; estimate: %.2f of the time of one at a time", l->ratio);
-    snprintf(line, LINE, "%u %s at a time%s%s%s%s", l->lanes,
-             l->components ? "components of work-items" : "work-items", rows,
+    snprintf(line, LINE, "%u %s%ss at a time%s%s%s%s", l->lanes,
+             l->components ? "components of " : "", kind_of(l), rows,
              l->masked_rest ? ", and those that are left under a mask" : "",
              l->inner_part ? ", except at the ends of the range" : "", ratio);
 }

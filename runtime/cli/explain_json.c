@@ -238,6 +238,7 @@ static void put_refusal(json *j, const spvf_explained_loop *l) {
 static void put_loop(json *j, const spvf_explained_loop *l) {
     begin(j, NULL, '{');
     put_place(j, l->source_file, l->source_line, l->source_column);
+    put_bool(j, "iterations", l->iterations);
     put_number(j, "lanes", l->lanes);
     put_number(j, "rows", l->rows);
     put_bool(j, "components", l->components);

@@ -54,9 +54,10 @@ static struct {
 static ir_counts counts;
 static struct { unsigned long kernels, at_fault, native, interpreted; } runs;
 
-/* "… one work-item at a time: a pointer is chosen by items (phi); 0.9 of the estimated time …" */
+/* "… one work-item at a time: a pointer is chosen by items (phi); 0.9 of the estimated time …", or
+ * "… one iteration at a time: its iterations write memory (store)" */
 static void note_reason(const char *remark) {
-    static const char before[] = "one work-item at a time: ";
+    static const char before[] = " at a time: ";
     const char *at = strstr(remark, before);
     unsigned k = 0;
     if (!at) return;
@@ -209,7 +210,7 @@ static void run_check(job *j) {
         args[n + 1 + k] = (check_arg){.kind = IR_ARG_VALUE, .bytes = values[k], .size = sizes[k]};
     check_launch l = {.kernel = "k", .range = j->k.range, .args = args, .nargs = n + 5};
     l.options = (check_options){
-        .allow_non_uniform = true, .subgroup_size = 1, .report = note_fault, .user = j};
+        .allow_non_uniform = true, .subgroup_size = j->k.subgroup, .report = note_fault, .user = j};
     if (!check_run(p, &l, &result)) fail(j, "device check refuses");
     for (unsigned k = 0; k < n; k++) {
         check_buffer_read(buffer[k], 0, j->k.buffer[k].bytes, j->want[k]);
@@ -268,7 +269,7 @@ static void interpret(job *j, const pass_group_code *code) {
 static void run_interpreted(void *user, ir_module *m) {
     job *j = user;
     ir_func *f = ir_import_func(m, j->f, "k");
-    const pass_group_shape shape = shape_of(j);
+    pass_group_shape shape = shape_of(j);
     const pass_options before = {.passes = "standard,indices", .bisect = -1};
     const pass_options after = {
         .passes = "groups,vectors", .lanes = j->lanes, .verify_each = true, .bisect = -1};
@@ -276,6 +277,7 @@ static void run_interpreted(void *user, ir_module *m) {
     pass_group_code code;
     if (!pass_run(m, &before)) fail(j, "passes");
     ir_arena_init(&scratch, &j->cx);
+    shape.subgroup = pass_subgroup_needed(f, NULL);
     pass_make_group(f, &shape, &scratch, &code);
     if (code.refusal) fail(j, code.refusal);
     if (!pass_run(m, &after)) fail(j, "passes");

@@ -31,6 +31,7 @@ typedef struct {
     bool whole;  /* one call for all groups */
     bool exact;  /* no operation whose last bits the target decides */
     bool spread; /* there are barriers or operations of groups */
+    unsigned subgroup; /* items of a sub-group, which the kernel requires */
     uint64_t local_bytes;
     lanes_buffer buffer[LANES_BUFFERS];
     unsigned nbuffers;

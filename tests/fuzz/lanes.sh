@@ -35,6 +35,6 @@ cat passes/vectorize/*.c | tr '\n' ' ' | grep -oE 'simd_refuse\([^";]*"[^"]*"' |
     sed 's/.*"\(.*\)"/\1/' | sort -u |
     grep -vxFe 'it has too many blocks' -e 'an access of private memory' >"$work/reasons"
 while read -r reason; do
-    check "refused: $reason" grep -qE "(one work-item at a time|refused): $reason" "$work/lanes"
+    check "refused: $reason" grep -qE "(one (work-item|iteration) at a time|refused): $reason" "$work/lanes"
 done <"$work/reasons"
 finish

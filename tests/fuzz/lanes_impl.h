@@ -2,6 +2,7 @@
  *
  *   lanes.c         the kernel and its launch; statements
  *   lanes_flow.c    control flow
+ *   lanes_fold.c    innermost loops that combine elements
  *   lanes_memory.c  accesses
  *   lanes_value.c   values, and operations on them
  */
@@ -71,6 +72,10 @@ void lanes_private(lanes *g); /* a statement */
 void lanes_atomic(lanes *g);  /* a statement */
 void lanes_first_pointer(lanes *g);
 void lanes_own_store(lanes *g, ir_inst *v, unsigned buffer, unsigned element);
+
+/* ---------------------------------------------------------------------------------- fold (…fold) */
+
+void lanes_fold(lanes *g); /* a statement */
 
 /* ---------------------------------------------------------------------------------- flow (…flow) */
 

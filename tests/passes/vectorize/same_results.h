@@ -17,7 +17,8 @@ enum { LOOPS_CALLS = 8, LOOPS_ARGS = 4 };
 typedef struct {
     void (*write)(ir_text *out, uint64_t seed);
     void (*draw_arguments)(uint64_t *state, ir_value args[LOOPS_ARGS]);
-    uint32_t hint; /* of the loops to count */
+    uint32_t hint;     /* of the loops to count */
+    ir_counts *counts; /* of what passes do, or NULL */
 } random_loops;
 
 typedef struct {
@@ -49,7 +50,8 @@ static void loops_call(const loops_case *c, uint64_t result[LOOPS_CALLS]) {
 /* Runs passes with so many lanes.  Returns how many loops have the hint then. */
 static unsigned loops_after(const random_loops *what, const char *list, uint64_t seed,
                             unsigned lanes) {
-    loops_case c = {.what = what, .seed = seed, .cx.report = print_message};
+    loops_case c = {
+        .what = what, .seed = seed, .cx.report = print_message, .cx.counts = what->counts};
     const pass_options options = {
         .passes = list, .verify_each = true, .bisect = -1, .lanes = lanes};
     uint64_t before[LOOPS_CALLS], after[LOOPS_CALLS];
