@@ -266,11 +266,30 @@ static uint64_t constant_bytes(const ir_inst *n) {
     return ir_is_const(n) ? n->imm.bits : UINT64_MAX;
 }
 
+/* The number of lanes of a mask that are the only active ones, from the first lane on; 0: others
+ * are active, or it is not known which. */
+static unsigned count_first_lanes(const ir_inst *mask) {
+    unsigned n = 0, lanes = ir_lanes(mask->type);
+    if (!ir_is_const(mask)) return 0;
+    while (n < lanes && ir_lane_bits(mask, n) & 1) n++;
+    for (unsigned k = n; k < lanes; k++)
+        if (ir_lane_bits(mask, k) & 1) return 0;
+    return n;
+}
+
 /* The range in which a load or store of lanes accesses some.  Gathers and scatters go anywhere in
  * the object, also below the base: a range of unknown size is that, too. */
 static uint64_t lanes_size(const pass_alias *a, const ir_inst *i, ir_type t) {
-    bool apart = i->op == IR_OP_gather || i->op == IR_OP_scatter;
-    return apart ? UINT64_MAX : ir_access_size(a->f->module, t);
+    if (i->op == IR_OP_gather || i->op == IR_OP_scatter) return UINT64_MAX;
+    uint64_t size = ir_access_size(a->f->module, t);
+    unsigned first =
+        ir_is_masked(i) ? count_first_lanes(ir_arg(i, i->op == IR_OP_masked_load ? 1 : 2)) : 0;
+    return first ? size / ir_lanes(t) * first : size;
+}
+
+bool pass_writes_all(const ir_inst *i) {
+    if (i->op == IR_OP_masked_store) return count_first_lanes(ir_arg(i, 2)) != 0;
+    return i->op == IR_OP_store || i->op == IR_OP_copy || i->op == IR_OP_fill;
 }
 
 const ir_inst *pass_written(const pass_alias *a, const ir_inst *i, uint64_t *size) {

@@ -94,6 +94,9 @@ bool pass_follow_address(const ir_inst *address, ir_arena *scratch, pass_use_lis
 /* The range that a store, copy or fill writes; NULL: another op.  Of masked stores and scatters it is
  * the range in which they write some bytes. */
 const ir_inst *pass_written(const pass_alias *a, const ir_inst *i, uint64_t *size);
+/* Does it write all bytes of that range?  So does a masked store if its mask is known to have the
+ * first lanes only. */
+bool pass_writes_all(const ir_inst *i);
 /* The range that a load or copy reads, or a masked load or gather a part of; NULL: another op. */
 const ir_inst *pass_read(const pass_alias *a, const ir_inst *i, uint64_t *size);
 /* May i change memory, itself or by letting other work-items do so? */

@@ -9,7 +9,7 @@
 
 #include "passes/passes.h"
 
-/* ----------------------------------------------------- loop counters (counter.c, unroll_cost.c) */
+/* -------------------------------------------- loop counters (counter.c, trips.c, unroll_cost.c) */
 
 /* A phi that is init + k * step, modulo its width, in iteration k. */
 typedef struct {
@@ -26,6 +26,8 @@ bool pass_find_counter(const ir_loops *l, const ir_inst *phi, pass_counter *c);
 /* In how many iterations the branch that ends b, a block of the loop itself, stays in the loop, if
  * each iteration executes it once; -1: unknown, or more than PASS_MAX_ROUNDS. */
 int64_t pass_count_passes(const ir_loops *l, const ir_loop *loop, const ir_block *b);
+/* The same for few iterations, whatever the operations of one are. */
+int64_t pass_count_by_execution(const ir_loops *l, const ir_loop *loop, const ir_block *b);
 /* Does the counter phi never wrap, as a signed or unsigned number? */
 bool pass_counts_whole(const ir_loops *l, const ir_inst *phi, bool is_signed);
 

@@ -196,9 +196,15 @@ static bounds fitting(const ir_inst *v, ir_i128 low, ir_i128 high) {
     return (bounds){(int64_t)low, (int64_t)high};
 }
 
+/* Work-groups have less than 2^31 items, whatever the range is. */
+static bounds symbol_bounds(const pass_launch *l, const pass_symbol *s) {
+    if (l->range) return id_bounds(l->range, s);
+    return s->kind == IR_OP_local_id ? (bounds){0, INT32_MAX - 1} : unbounded;
+}
+
 static bounds query_bounds(const pass_launch *l, const ir_inst *v) {
     const pass_symbol s = {(ir_op)v->op, ir_info(v)->imm == I_DIM ? v->imm.dim : 0, NULL};
-    bounds b = l->range ? id_bounds(l->range, &s) : unbounded;
+    bounds b = symbol_bounds(l, &s);
     return fitting(v, b.low, b.high);
 }
 
@@ -292,7 +298,7 @@ static bounds own_bounds(const pass_launch *l, const pass_symbol *s, const ir_bl
     if (s->kind == IR_OP_phi)
         return counter_bounds(l, s->value, at, &high) ? (bounds){0, high} : unbounded;
     if (s->value) return number_bounds(l, s->value, (fact){0}, MAX_DEPTH);
-    return l->range ? id_bounds(l->range, s) : unbounded;
+    return symbol_bounds(l, s);
 }
 
 typedef bounds bounds_fn(const pass_launch *l, const pass_symbol *s, const ir_block *at);
@@ -301,12 +307,12 @@ static bool is_moderate(ir_i128 x) { return x >= INT64_MIN / 2 && x <= INT64_MAX
 
 /* Unbounded: not known, or beyond 63 bits. */
 static bounds form_bounds(const pass_launch *l, const pass_affine *f, const ir_block *at,
-                          bounds_fn *symbol_bounds) {
+                          bounds_fn *bounds_of) {
     bounds sum = {f->constant, f->constant};
     if (!is_moderate(f->constant)) return unbounded;
     for (uint32_t k = 0; k < f->n; k++) {
         int64_t factor = f->term[k].factor;
-        bounds b = symbol_bounds(l, &f->term[k].of, at);
+        bounds b = bounds_of(l, &f->term[k].of, at);
         if (!is_bounded(&b)) return unbounded;
         ir_i128 from = sum.low + (ir_i128)factor * (factor < 0 ? b.high : b.low);
         ir_i128 to = sum.high + (ir_i128)factor * (factor < 0 ? b.low : b.high);

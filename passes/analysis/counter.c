@@ -123,7 +123,8 @@ static int64_t count(const ir_loops *l, const pass_launch *launch, const ir_loop
 }
 
 int64_t pass_count_passes(const ir_loops *l, const ir_loop *loop, const ir_block *b) {
-    return count(l, NULL, loop, b);
+    int64_t n = count(l, NULL, loop, b);
+    return n < 0 ? pass_count_by_execution(l, loop, b) : n;
 }
 
 int64_t pass_count_launched(const pass_launch *l, const ir_loop *loop, const ir_block *b) {

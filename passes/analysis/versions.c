@@ -140,6 +140,7 @@ pass_version *pass_last_writer(pass_versions *m, pass_bytes *q, pass_version *v)
 
 bool pass_is_store_near(const pass_versions *m, const ir_inst *by, const ir_inst *address,
                         int64_t *step) {
-    return by && by->op == IR_OP_store && !(by->imm.mem.flags & IR_MEM_VOLATILE) &&
+    bool stores = by && (by->op == IR_OP_store || by->op == IR_OP_masked_store);
+    return stores && pass_writes_all(by) && !(by->imm.mem.flags & IR_MEM_VOLATILE) &&
            pass_find_step(&m->alias, ir_arg(by, 1), address, step);
 }

@@ -299,6 +299,8 @@ static void split_insert(vectors *s, ir_inst *i) {
     vec_set_pieces(s, i, out, unit);
 }
 
+enum { MAX_SOURCES = 4 }; /* beyond which lanes are taken one by one */
+
 /* The pieces of the operands that have the lanes of one piece of a shuffle. */
 typedef struct {
     unsigned n, first[IR_MAX_LANES], operand[IR_MAX_LANES];
@@ -328,13 +330,31 @@ static void find_sources(const ir_inst *i, unsigned at, unsigned n, unsigned uni
     }
 }
 
+static ir_inst *source_piece(vectors *s, const ir_inst *i, const sources *from, unsigned k,
+                             unsigned unit) {
+    return k < from->n ? vec_piece(s, ir_arg(i, from->operand[k]), from->first[k], unit)
+                       : ir_undef(s->f, ir_vector(ir_elem(i->type), unit));
+}
+
+/* Lane `from` of the pieces, where the first `last` of them have been shuffled. */
+static unsigned lane_of(unsigned from, unsigned k, unsigned last, unsigned unit) {
+    if (from == 255 || from / unit > last) return 255;
+    if (from / unit == last) return unit + from % unit;
+    return last == 1 ? from : k;
+}
+
+/* The lanes of the first two sources, then those of one more each time. */
 static ir_inst *shuffle_piece(vectors *s, const ir_inst *i, const sources *from, unsigned n,
                               unsigned unit) {
-    ir_inst *x[2];
-    for (unsigned k = 0; k < 2; k++)
-        x[k] = k < from->n ? vec_piece(s, ir_arg(i, from->operand[k]), from->first[k], unit)
-                           : ir_undef(s->f, ir_vector(ir_elem(i->type), unit));
-    return ir_build_shuffle(&s->b, x[0], x[1], n, from->mask);
+    ir_inst *x = source_piece(s, i, from, 0, unit);
+    uint8_t mask[IR_MAX_LANES];
+    for (unsigned last = 1; last == 1 || last < from->n; last++) {
+        unsigned lanes = last + 1 < from->n ? unit : n;
+        for (unsigned k = 0; k < lanes; k++)
+            mask[k] = (uint8_t)lane_of(k < n ? from->mask[k] : 255, k, last, unit);
+        x = ir_build_shuffle(&s->b, x, source_piece(s, i, from, last, unit), lanes, mask);
+    }
+    return x;
 }
 
 static void split_shuffle(vectors *s, ir_inst *i) {
@@ -344,7 +364,7 @@ static void split_shuffle(vectors *s, ir_inst *i) {
     bool fits = n > 1 && unit > 1;
     for (unsigned at = 0; fits && at < ir_lanes(i->type); at += n) {
         find_sources(i, at, n, unit, &from);
-        fits = from.n <= 2;
+        fits = from.n <= 2 || (from.n <= MAX_SOURCES && n <= unit && from.n * unit < 255);
         if (fits) out[at / n] = shuffle_piece(s, i, &from, n, unit);
     }
     if (fits)

@@ -106,8 +106,7 @@ typedef struct {
 /* ----------------------------------------------------------------------------------- candidates */
 
 static bool is_plain_write(const ir_inst *i) {
-    bool write = i->op == IR_OP_store || i->op == IR_OP_fill || i->op == IR_OP_copy;
-    return write && !(i->imm.mem.flags & IR_MEM_VOLATILE);
+    return pass_writes_all(i) && !(i->imm.mem.flags & IR_MEM_VOLATILE);
 }
 
 static const ir_inst *written_object(const accesses *m, const ir_inst *i) {
@@ -233,7 +232,7 @@ static void describe(dse *d, touch *t) {
     if (!t->inst->block) return;
     uint64_t written = t->is_write ? find_groups(d, &t->written) : 0;
     uint64_t read = t->is_read ? find_groups(d, &t->read) : all_groups(&d->w);
-    if (t->inst->op == IR_OP_store || t->inst->op == IR_OP_fill) read = 0;
+    if (t->is_write && t->inst->op != IR_OP_copy) read = 0;
     for (; written; written &= written - 1, d->queries++)
         t->covers |= find_covered(d, t, &d->w.groups[__builtin_ctzll(written)]);
     for (; read; read &= read - 1, d->queries++)

@@ -7,7 +7,8 @@
  *
  * A number without a sign to which a negative constant is added wraps by that.  The result is a sum
  * all the same if the number is known not to be below the constant, for example under a guard:
- * `if (i >= 4) … a[i - 4]`.
+ * `if (i >= 4) … a[i - 4]`.  So it is with a positive constant if both are less than half of what
+ * fits, as local ids are.
  *
  * The result for a sum with several uses is memoized, so the cost is linear.
  */
@@ -113,12 +114,13 @@ static ir_inst *find_whole(const extender *w, ir_inst *v, int64_t most) {
                                                                                       : NULL;
 }
 
-/* Extends a number plus a negative constant that together are not negative. */
-static bool extend_difference(extender *w, ir_inst *i) {
+/* Extends a number plus a constant that together are neither negative nor too large. */
+static bool extend_known_sum(extender *w, ir_inst *i) {
     ir_inst *x = ir_arg(i, 0), *by = x->op == IR_OP_add ? ir_arg(x, 1) : NULL;
-    if (i->op != IR_OP_zext || !by || !ir_is_const(by) || ir_signed_const(by) >= 0) return false;
+    if (i->op != IR_OP_zext || !by || !ir_is_const(by)) return false;
     int64_t most = (int64_t)(UINT64_MAX >> 1 >> (64 - ir_bits(NULL, x->type)));
-    if (!is_between(w, ir_arg(x, 0), i->block, -ir_signed_const(by), most)) return false;
+    int64_t least = ir_signed_const(by) < 0 ? -ir_signed_const(by) : 0;
+    if (!is_between(w, ir_arg(x, 0), i->block, least, most)) return false;
     w->wide = i->type;
     ir_inst *whole = find_whole(w, ir_arg(x, 0), most);
     ir_before(&w->b, i);
@@ -134,7 +136,7 @@ static bool extend_inst(extender *w, ir_inst *i) {
     ir_inst *x = ir_arg(i, 0);
     w->op = (ir_op)i->op;
     if (ir_is_vector(i->type) || ir_is_bool(x->type)) return false;
-    if (!is_sum(w, x)) return extend_difference(w, i);
+    if (!is_sum(w, x)) return extend_known_sum(w, i);
     w->loop = w->loops->of[i->block->id];
     w->varying = (ir_map){0};
     if (count_varying(w, x, 0) > 1) return false;

@@ -36,6 +36,7 @@ typedef struct {
     ir_arena *scratch;
     pass_versions of; /* memory */
     ir_map known;     /* address and version -> the value there */
+    ir_map masked;    /* the same -> the last masked load */
     ir_places places;
 } memopt;
 
@@ -81,17 +82,19 @@ static bool has_part(const memopt *w, const query *q, const part *p) {
     return pass_can_join(w->m, &pieces, q->type);
 }
 
-/* Is `by` a store at a known number of bytes before those of the query? */
-static bool is_stored(const memopt *w, const query *q, const ir_inst *by, int64_t *step) {
-    return pass_is_store_near(&w->of, by, q->at.address, step);
+/* Is `by` a store at a known number of bytes before those of the query, and of how many bytes? */
+static bool is_stored(const memopt *w, const query *q, const ir_inst *by, int64_t *step,
+                      uint64_t *size) {
+    return pass_is_store_near(&w->of, by, q->at.address, step) &&
+           pass_written(&w->of.alias, by, size);
 }
 
 /* What version v holds there, usable just before `at`. */
 static part held(const memopt *w, const query *q, const pass_version *v, const ir_inst *at) {
     int64_t step;
-    if (is_stored(w, q, v->by, &step) && step >= 0) {
+    uint64_t size;
+    if (is_stored(w, q, v->by, &step, &size) && step >= 0) {
         const part p = {ir_arg(v->by, 0), (uint64_t)step};
-        uint64_t size = ir_access_size(w->m, p.value->type);
         if (p.at + q->at.size <= size && has_part(w, q, &p)) return p;
     }
     const part p = {ir_map_get(&w->known, version_key(q, v)), 0};
@@ -113,16 +116,16 @@ typedef struct {
  * the bytes, or it is not known which. */
 static bool gather(memopt *w, query *q, pass_version *v, gathering *g) {
     int64_t step;
+    uint64_t size;
     for (; g->missing && q->at.steps; v = v->before, q->at.steps--) {
         v = last_writer(w, q, v);
         if (!v->by) return g->oldest != NULL;
-        if (!is_stored(w, q, v->by, &step)) return false;
-        ir_inst *value = ir_arg(v->by, 0);
-        int64_t size = (int64_t)ir_access_size(w->m, value->type), to = step < 0 ? -step : 0;
-        int64_t end = size - step < (int64_t)q->at.size ? size - step : (int64_t)q->at.size;
+        if (!is_stored(w, q, v->by, &step, &size)) return false;
+        int64_t to = step < 0 ? -step : 0, end = (int64_t)size - step;
+        if (end > (int64_t)q->at.size) end = (int64_t)q->at.size;
         if (to >= end || end - to > PASS_MAX_BYTES) return false;
-        g->missing -= pass_add_piece(&g->pieces, value, (uint64_t)(to + step), (uint64_t)to,
-                                     (uint64_t)(end - to));
+        g->missing -= pass_add_piece(&g->pieces, ir_arg(v->by, 0), (uint64_t)(to + step),
+                                     (uint64_t)to, (uint64_t)(end - to));
         g->oldest = v;
     }
     return !g->missing;
@@ -356,20 +359,39 @@ static bool visit_load(memopt *w, ir_inst *load, pass_version *now) {
     return true;
 }
 
-/* The same of a load of known lanes; its last operand has the others. */
-static bool visit_masked_load(memopt *w, ir_inst *load, pass_version *now) {
-    query q = begin_query(w, ir_arg(load, 0), load->type);
+/* The value of a load of known lanes, of which `other` has those that are not active; NULL: it is
+ * not known. */
+static ir_inst *find_lanes(memopt *w, query *q, ir_inst *load, pass_version *now) {
     ir_inst *mask = ir_arg(load, 1), *other = ir_arg(load, 2);
-    gathering g = {.missing = q.at.size};
-    if (!ir_is_const(mask) || is_volatile(load) || q.at.size > PASS_MAX_BYTES) return false;
-    uint64_t lane = q.at.size / ir_lanes(load->type);
+    gathering g = {.missing = q->at.size};
+    if (!ir_is_const(mask) || q->at.size > PASS_MAX_BYTES) return NULL;
+    uint64_t lane = q->at.size / ir_lanes(load->type);
     for (unsigned k = 0; k < ir_lanes(load->type); k++)
         if (!(ir_lane_bits(mask, k) & 1))
             g.missing -= pass_add_piece(&g.pieces, other, k * lane, k * lane, lane);
-    if (!gather(w, &q, now, &g) || g.missing) return false;
-    if (!pass_can_join(w->m, &g.pieces, q.type)) return false;
+    if (!gather(w, q, now, &g) || g.missing) return NULL;
+    return pass_can_join(w->m, &g.pieces, q->type) ? join_before(w, q, &g.pieces, load) : NULL;
+}
+
+/* An earlier load of the same lanes, while memory holds the same there; NULL: there is none. */
+static ir_inst *find_same_lanes(memopt *w, query *q, ir_inst *load, pass_version *now) {
+    uint64_t key = version_key(q, last_writer(w, q, now));
+    ir_inst *known = ir_map_get(&w->masked, key);
+    bool same = known && known->type == load->type && ir_arg(known, 1) == ir_arg(load, 1) &&
+                ir_arg(known, 2) == ir_arg(load, 2) && ir_precedes(&w->places, known, load);
+    if (!same) ir_map_set(w->scratch, &w->masked, key, load);
+    return same ? known : NULL;
+}
+
+/* The same of a load of lanes. */
+static bool visit_masked_load(memopt *w, ir_inst *load, pass_version *now) {
+    query q = begin_query(w, ir_arg(load, 0), load->type);
+    if (is_volatile(load)) return false;
+    ir_inst *value = find_lanes(w, &q, load, now);
+    if (!value) value = find_same_lanes(w, &q, load, now);
+    if (!value) return false;
     ir_count(w->f->module->cx, memopt_loads, 1);
-    ir_replace_uses(load, join_before(w, &q, &g.pieces, load));
+    ir_replace_uses(load, value);
     ir_remove(load);
     return true;
 }

@@ -4,14 +4,17 @@
  * lanes of that size, it is extracted.  Any other lane is a sum of bit fields: each run of bytes
  * that come from one lane of one value is shifted down to bit 0, masked, and shifted up to its
  * place.  If most lanes keep their places in one value, the others are inserted into that value.
- * If all lanes are lanes of two vectors, the value is a shuffle of these.
+ * If all lanes are lanes of few vectors, the value is a shuffle of these.
  *
  * Bytes mean the same in every type, so floats pass through integers unchanged, including the
  * payload of a NaN.
  */
 #include "passes/scalar/pieces.h"
 
-enum { MAX_FIELDS = 32 }; /* of a value: what costs no more than to wait for the memory */
+enum {
+    MAX_FIELDS = 32, /* of a value: what costs no more than to wait for the memory */
+    MAX_SOURCES = 4  /* of a shuffle */
+};
 
 uint64_t pass_add_piece(pass_pieces *p, ir_inst *v, uint64_t at, uint64_t to, uint64_t size) {
     uint64_t added = 0;
@@ -77,22 +80,27 @@ static unsigned count_fields(const ir_module *m, const pass_pieces *p, uint64_t 
     return n;
 }
 
-/* Two vectors of one type, and which of their lanes the lanes of a value are. */
+/* Vectors of one type of element, and which of their lanes the lanes of a value are. */
 typedef struct {
-    ir_inst *source[2];
-    uint8_t lane[IR_MAX_LANES];
+    ir_inst *source[MAX_SOURCES];
+    unsigned n;
+    uint8_t from[IR_MAX_LANES], lane[IR_MAX_LANES];
 } picking;
 
 static bool pick(picking *k, const ir_module *m, ir_inst *v, unsigned lane, uint64_t at) {
     unsigned n = 0;
-    while (n < 2 && k->source[n] && k->source[n] != v) n++;
-    if (n == 2 || (n && k->source[0]->type != v->type)) return false;
+    while (n < k->n && k->source[n] != v) n++;
+    if (n == MAX_SOURCES ||
+        ir_elem(k->source[0] ? k->source[0]->type : v->type) != ir_elem(v->type))
+        return false;
     k->source[n] = v;
-    k->lane[lane] = (uint8_t)(at / lane_size(m, v->type) + n * ir_lanes(v->type));
+    if (n == k->n) k->n++;
+    k->from[lane] = (uint8_t)n;
+    k->lane[lane] = (uint8_t)(at / lane_size(m, v->type));
     return true;
 }
 
-/* Is a value of type t a shuffle of two vectors? */
+/* Does a value of type t consist of lanes of a few vectors? */
 static bool is_shuffle(const ir_module *m, const pass_pieces *p, ir_type t, picking *out) {
     uint64_t size = lane_size(m, t);
     *out = (picking){0};
@@ -205,9 +213,31 @@ static ir_inst *insert_lanes(ir_builder *b, const pass_pieces *p, ir_type t, ir_
     return all;
 }
 
-static ir_inst *build_shuffle(ir_builder *b, const picking *k, ir_type t) {
-    ir_inst *x = k->source[0], *y = k->source[1] ? k->source[1] : ir_undef(b->f, x->type);
-    return ir_build_reinterpret(b, ir_build_shuffle(b, x, y, ir_lanes(t), k->lane), t);
+/* The same lanes first, of n. */
+static ir_inst *widen(ir_builder *b, ir_inst *v, unsigned n) {
+    uint8_t lane[IR_MAX_LANES];
+    if (ir_lanes(v->type) == n) return v;
+    for (unsigned k = 0; k < n; k++) lane[k] = (uint8_t)(k < ir_lanes(v->type) ? k : 255);
+    return ir_build_shuffle(b, v, ir_undef(b->f, v->type), n, lane);
+}
+
+/* Lanes of the first two vectors, then those of one more each time. */
+static ir_inst *build_shuffle(ir_builder *b, const picking *p, ir_type t) {
+    unsigned n = ir_lanes(t), wide = p->n > 2 ? n : 0;
+    uint8_t lane[IR_MAX_LANES];
+    for (unsigned k = 0; k < p->n; k++)
+        if (ir_lanes(p->source[k]->type) > wide) wide = ir_lanes(p->source[k]->type);
+    ir_inst *all = widen(b, p->source[0], wide);
+    for (unsigned k = 0; k < n; k++) lane[k] = p->from[k] ? 255 : p->lane[k];
+    for (unsigned s = 1; s < p->n; s++) {
+        for (unsigned k = 0; k < n; k++)
+            if (p->from[k] == s) lane[k] = (uint8_t)(wide + p->lane[k]);
+        for (unsigned k = n; k < wide; k++) lane[k] = 255;
+        all = ir_build_shuffle(b, all, widen(b, p->source[s], wide), s + 1 < p->n ? wide : n, lane);
+        for (unsigned k = 0; k < n; k++) lane[k] = (uint8_t)(p->from[k] <= s ? k : 255);
+    }
+    if (p->n == 1) all = ir_build_shuffle(b, all, ir_undef(b->f, all->type), n, lane);
+    return ir_build_reinterpret(b, all, t);
 }
 
 ir_inst *pass_join(ir_builder *b, const pass_pieces *p, ir_type t) {

@@ -123,13 +123,14 @@ static uint64_t registers_of(const unroller *u, const ir_inst *i) {
     return bytes > size ? (bytes + size - 1) / size : 1;
 }
 
-/* Does it access memory that items of a group share, or keep values in, as a vector? */
-static bool exchanges(const ir_inst *i) {
+/* Does it access memory that items of a group share, or keep values in, as a vector?  A pair of
+ * items is none. */
+static bool exchanges(const ir_inst *i, bool pair) {
     bool stores = i->op == IR_OP_store || i->op == IR_OP_masked_store;
     if (!stores && i->op != IR_OP_load && i->op != IR_OP_masked_load) return false;
     ir_space space = ir_space_of(ir_arg(i, stores)->type);
     return (space == IR_LOCAL || space == IR_PRIVATE) &&
-           ir_is_vector(stores ? ir_arg(i, 0)->type : i->type);
+           (pair || ir_is_vector(stores ? ir_arg(i, 0)->type : i->type));
 }
 
 /* Is it a loop over items of a group that are few vectors, and exchange values? */
@@ -140,7 +141,7 @@ static bool is_short(const unroller *u, const plan *p) {
     for (uint32_t k = 0; k < loop->nblocks; k++)
         foreach_inst (i, loop->block[k]) {
             size += registers_of(u, i);
-            exchange |= exchanges(i);
+            exchange |= exchanges(i, p->copies == 2);
         }
     return exchange && p->copies <= ITEMS_COPIES && size * p->copies <= ITEMS_SIZE;
 }

@@ -12,8 +12,6 @@
  */
 #include "passes/vectorize/simd.h"
 
-#include <limits.h>
-
 enum {
     BITS_WEIGHED = 65,
     FUNCTION = 40, /* operations of a library function, about */
@@ -21,7 +19,8 @@ enum {
     SOME = 160,    /* two registers */
     MANY = 320,    /* two registers, if operations wait for each other */
     SPARE = 4,     /* registers for constants and masks of vectors */
-    SHORT = 256    /* bits of a vector for loops of unknown length */
+    SHORT = 256,   /* bits of a vector for loops of unknown length */
+    REGISTER = 4   /* what a register of each value costs, by what an iteration costs */
 };
 
 /* ------------------------------------------------------------------------------------- elements */
@@ -162,18 +161,16 @@ static bool fits(const simd *s, uint64_t live_bits, unsigned lanes) {
 
 /* Innermost loops are often short, and then all that does not fill a vector is done by the scalar
  * loop. */
-static unsigned choose_innermost_lanes(const simd *s) {
-    const contents c = find_contents(s);
+static unsigned choose_innermost_lanes(const simd *s, const contents *c) {
     unsigned bits = vector_bits(s);
     if (!simd_known_items(s) && bits > SHORT) bits = SHORT;
-    return bits / c.bits;
+    return bits / c->bits;
 }
 
-static unsigned choose_lanes(const simd *s) {
-    const contents c = find_contents(s);
-    unsigned lanes = vector_bits(s) / c.bits, times = c.size < FEW ? 4 : c.size < SOME ? 2 : 1;
-    if (s->scalar.is_innermost) return choose_innermost_lanes(s);
-    if (times == 1 && c.size < MANY && is_chain(s)) times = 2;
+static unsigned choose_lanes(const simd *s, const contents *c) {
+    unsigned lanes = vector_bits(s) / c->bits, times = c->size < FEW ? 4 : c->size < SOME ? 2 : 1;
+    if (s->scalar.is_innermost) return choose_innermost_lanes(s, c);
+    if (times == 1 && c->size < MANY && is_chain(s)) times = 2;
     uint64_t live_bits = find_pressure(s) + 8 * simd_small_arrays(s);
     for (; times > 1 && fits(s, live_bits, 2 * lanes); times /= 2) lanes *= 2;
     return lanes < IR_MAX_LANES ? lanes : IR_MAX_LANES;
@@ -185,14 +182,24 @@ uint64_t simd_known_items(const simd *s) {
     return end->imm.bits - start->imm.bits;
 }
 
-/* For a known number of items: the number of lanes of which the fewest ones remain unused, if the
- * last iteration has a mask; otherwise the largest one that is not above it. */
-static unsigned fit_lanes(const simd *s, unsigned lanes, uint64_t items) {
-    unsigned best = lanes, few = UINT_MAX;
+/* How many registers the vectors of all items take.  What lies beyond the last item of an iteration
+ * under a mask is not computed. */
+static uint64_t count_registers(const simd *s, uint64_t items, unsigned lanes, unsigned bits) {
+    uint64_t full = vector_bits(s) / bits, rest = items % lanes;
+    return items / lanes * ((lanes + full - 1) / full) + (rest + full - 1) / full;
+}
+
+/* For a known number of items: the number of lanes with which they take the fewest registers and
+ * iterations, and the fewest lanes remain unused, if the last iteration has a mask; otherwise the
+ * largest one that is not above it. */
+static unsigned fit_lanes(const simd *s, const contents *c, unsigned lanes, uint64_t items) {
+    unsigned best = lanes;
+    uint64_t few = UINT64_MAX;
     while (!simd_may_have_rest(s) && items < lanes) best = lanes /= 2;
     for (unsigned n = lanes; n > 1 && simd_may_have_rest(s); n /= 2) {
-        unsigned unused = (unsigned)((n - items % n) % n);
-        if (unused < few) best = n, few = unused;
+        uint64_t iterations = (items + n - 1) / n;
+        uint64_t cost = count_registers(s, items, n, c->bits) * REGISTER + iterations;
+        if (cost < few || (cost == few && iterations == 1)) best = n, few = cost;
         if (n <= vector_bits(s) / 64) break;
     }
     return best;
@@ -202,8 +209,9 @@ bool simd_find_width(simd *s) {
     uint64_t items = simd_known_items(s);
     bool is_pair = items && items <= 2 && simd_may_have_rest(s); /* which never pays */
     if (is_pair && !s->cx->lanes) return simd_refuse(s, NULL, "it has too few iterations");
-    s->lanes = s->cx->lanes ? s->cx->lanes : choose_lanes(s);
-    if (items && !s->cx->lanes) s->lanes = fit_lanes(s, s->lanes, items);
+    const contents c = find_contents(s);
+    s->lanes = s->cx->lanes ? s->cx->lanes : choose_lanes(s, &c);
+    if (items && !s->cx->lanes) s->lanes = fit_lanes(s, &c, s->lanes, items);
     while (!items && !s->cx->lanes && simd_most_items(s) < s->lanes) s->lanes /= 2;
     if (items && items < s->lanes && !simd_may_have_rest(s)) s->lanes = 1;
     return s->lanes > 1 || simd_refuse(s, NULL, "it has too few iterations");

@@ -40,14 +40,33 @@ static bool is_global_id(const bounder *c, const ir_inst *v) {
     return false;
 }
 
+/* The dimension of the local id that v is, or -1. */
+static int find_local_id(const bounder *c, const ir_inst *v) {
+    if (v->op == IR_OP_trunc && v->type == IR_I32) v = ir_arg(v, 0);
+    for (int d = 0; d < 3; d++)
+        if (v == c->ids->id[d] && !ir_is_leaf(v)) return d;
+    return -1;
+}
+
+/* The same for a local id plus a number.  Local ids are below 2^31, so nothing wraps. */
+static int find_shifted_id(const bounder *c, const ir_inst *v, ir_inst **base) {
+    if (v->op != IR_OP_add || !ir_is_const(ir_arg(v, 1))) return -1;
+    uint64_t by = ir_arg(v, 1)->imm.bits;
+    if (by > INT32_MAX) return -1;
+    *base = pass_number(c->g, by);
+    return find_local_id(c, ir_arg(v, 0));
+}
+
 /* The dimension of the id that v is, or -1; *base: its first value in this group, NULL for 0. */
 static int find_id(const bounder *c, ir_inst *v, ir_inst **base) {
     bool small = c->g->shape->small_ids, cut = v->op == IR_OP_trunc && v->type == IR_I32;
-    if (cut) v = ir_arg(v, 0);
+    int local = find_local_id(c, v);
     *base = NULL;
+    if (local < 0) local = find_shifted_id(c, v, base);
+    if (local >= 0) return local;
+    if (cut) v = ir_arg(v, 0);
     for (int d = 0; d < 3; d++) {
         const ir_inst *id = c->ids->id[d];
-        if (v == id && !ir_is_leaf(v)) return d;
         if (v->op != IR_OP_add || ir_is_leaf(id) || (cut && !small)) continue;
         bool first = ir_arg(v, 0) == id;
         if (!(first || ir_arg(v, 1) == id) || !is_global_id(c, v)) continue;

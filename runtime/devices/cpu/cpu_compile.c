@@ -32,6 +32,26 @@ static void use_values(ir_func *f, const rt_values *v) {
             ir_replace_uses(f->param_val[n], ir_const(f, f->param_val[n]->type, v->value[n]));
 }
 
+/* The local size as a constant, in dimension d of all groups; NULL: it is not known. */
+static ir_inst *known_size(ir_func *f, ir_type t, const pass_group_shape *shape, unsigned d) {
+    uint64_t size = shape->dims && d >= shape->dims ? 1 : shape->local[d];
+    return size ? ir_const(f, t, size) : NULL;
+}
+
+/* Loops whose number of iterations depends on the local size are unrolled as others are, and that
+ * is done before queries are answered (regions_ids.c). */
+static void use_sizes(ir_func *f, const pass_group_shape *shape) {
+    foreach_block (b, f)
+        foreach_inst (i, b) {
+            bool asks = i->op == IR_OP_enqueued_local_size ||
+                        (i->op == IR_OP_local_size && shape->whole_groups);
+            ir_inst *size = asks ? known_size(f, i->type, shape, i->imm.dim) : NULL;
+            if (!size) continue;
+            ir_replace_uses(i, size);
+            ir_remove(i);
+        }
+}
+
 /* A local size that a kernel requires but does not observe says nothing about launches: these have
  * groups of our own. */
 static void forget_local_size(const compilation *c, ir_func *copy) {
@@ -44,6 +64,7 @@ static void compile_kernel(void *user, ir_module *m) {
     ir_importer im = {.m = m};
     ir_func *copy = ir_importer_copy(&im, c->kernel, c->kernel->name);
     use_values(copy, c->options->values);
+    foreach_func (f, m) use_sizes(f, &c->options->shape);
     forget_local_size(c, copy);
     if (!rt_native_compile(m, c->kernel->name, c->options, c->arena, c->out))
         ir_throw(m->cx, IR_ERR_DEVICE);

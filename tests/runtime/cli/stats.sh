@@ -125,6 +125,47 @@ done:
 }
 IR
 
+# A tree over the items of a group, whose size the launch gives: the first item gets the sum.
+cat >tree.ir <<'IR'
+target 64
+kernel @tree(%p: ptr.global of i32) {
+entry:
+  %l: i64 = local_id 0
+  %size: i64 = local_size 0
+  %o: i64 = shl %l, 2
+  %a: ptr.global = ptradd %p, %o
+  jmp head
+head:
+  %n: i64 = phi [entry: %size, next: %reach]
+  %up: i64 = add %n, 1
+  %reach: i64 = lshr %up, 1
+  barrier workgroup workgroup seq_cst global
+  %other: i64 = add %l, %reach
+  %in: i1 = ult %other, %n
+  br %in, sum, next
+sum:
+  %m: i64 = shl %reach, 2
+  %b: ptr.global = ptradd %a, %m
+  %x: i32 = load %a align 4
+  %y: i32 = load %b align 4
+  %z: i32 = add %x, %y
+  store %z, %a align 4
+  jmp next
+next:
+  %more: i1 = ult i64 1, %reach
+  br %more, head, done
+done:
+  ret
+}
+IR
+for size in 7 37 64 1000; do
+    cat >"tree$size.plan" <<PLAN
+buffer p i32[$size] = 3
+launch "tree.ir":tree global $size local $size args p
+expect p[0] = $((3 * size))
+PLAN
+done
+
 # A barrier of all work-groups, over which %x is kept.
 cat >phases.ir <<'IR'
 target 64
@@ -266,6 +307,10 @@ counts 'long chains' 'fusion.adjacent 2; fusion.constants 1; fusion.kernels 1; f
     fusion.merged 2' fuse long.plan
 counts 'long chains, item by item' 'fusion.adjacent 1; fusion.constants 1; fusion.kernels 1;
     fusion.members 3; fusion.merged 2; fusion.splits 1' run -d cpu long.plan
+only=unroll
+for size in 7 37 64 1000; do
+    counts "a tree over $size items" 'unroll.loops 1' run -d cpu "tree$size.plan"
+done
 only=
 counts 'the passes in order' 'gvn.merged 1; inline.calls 1; memopt.loads 1; simplify.removed 6;
     simplify.rules 5; vars.promoted 1' opt k.ir
