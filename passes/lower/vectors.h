@@ -85,6 +85,8 @@ void vec_set_lanes(vec_state *s, ir_inst *i, ir_inst **lane);
 void vec_by_lanes(vec_state *s, ir_inst *i);
 void vec_insert_lane(vec_state *s, ir_inst *i);
 void vec_shuffle_lanes(vec_state *s, ir_inst *i);
+/* A shuffle in pieces. (vectors_shuffle.c) */
+void vec_shuffle(vec_state *s, ir_inst *i);
 ir_inst *vec_pick_lane(vec_state *s, const ir_inst *i);
 void vec_permute_lanes(vec_state *s, ir_inst *i);
 ir_inst *vec_reduce_lanes(vec_state *s, const ir_inst *i);

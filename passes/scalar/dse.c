@@ -1,8 +1,8 @@
 /* dse.c — dead store elimination: removes writes that are never read.
  *
  * Backward data flow.  Bytes are *dead* at a point if on every path from there they are overwritten
- * before anything can read them, or the function whose variable they belong to returns.  A write is
- * removed if its bytes are dead after it.
+ * before anything can read them, or the function whose variable they belong to returns.  Local
+ * memory belongs to the code of a work-group.  A write is removed if its bytes are dead after it.
  *
  * One bit represents the bytes of one write, and 64 bits are solved together as a word.  The number
  * of words is limited by their cost, in alias queries: for each instruction that accesses memory,
@@ -79,7 +79,7 @@ typedef struct {
 typedef struct {
     uint32_t from; /* the first of them in the list of writes */
     unsigned n;
-    uint64_t variables; /* bits of addresses that lead to variables */
+    uint64_t owned; /* bits of writes to what ends with the function */
     candidate *candidates;
     spot spots[WORD];
     group groups[WORD];
@@ -137,6 +137,17 @@ static void find_touches(accesses *m, ir_arena *scratch) {
     m->first[order->n] = m->touches.n;
 }
 
+/* Does the function own the bytes that the write has written, so that they end when it returns?
+ * Later phases of a kernel get what they need in other memory. */
+static bool owns_written(const accesses *m, const ir_inst *write) {
+    uint64_t size;
+    const ir_inst *address = pass_written(&m->alias, write, &size);
+    bool is_group =
+        m->f->level == L_GROUP && m->f->flags & IR_FUNC_EXPORT && !(m->f->flags & IR_FUNC_SHARED);
+    return pass_is_variable(m->f, pass_object_of(&m->alias, address)) ||
+           (is_group && ir_space_of(address->type) == IR_LOCAL);
+}
+
 static void find_writes(accesses *m, ir_arena *scratch) {
     uint32_t *count = ir_new_array(scratch, uint32_t, m->f->next_id);
     for (uint32_t k = 0; k < m->touches.n; k++)
@@ -145,8 +156,7 @@ static void find_writes(accesses *m, ir_arena *scratch) {
     for (uint32_t k = 0; k < m->touches.n; k++) {
         touch *t = &m->touches.data[k];
         if (!is_plain_write(t->inst)) continue;
-        const ir_inst *object = written_object(m, t->inst);
-        if (!pass_is_variable(m->f, object) && count[object->id] <= 1) continue;
+        if (!owns_written(m, t->inst) && count[written_object(m, t->inst)->id] <= 1) continue;
         *ir_push(scratch, &m->writes) = t->inst;
         t->number = m->writes.n;
     }
@@ -265,7 +275,7 @@ static uint64_t made_above(const dse *d, const ir_block *b, const ir_block *but)
 static uint64_t dead_at_end(const dse *d, const ir_block *b) {
     uint64_t dead = UINT64_MAX;
     for (uint32_t n = 0; n < b->nsucc; n++) dead &= d->dead[b->succ[n]->id];
-    return b->nsucc ? dead : d->w.variables & made_above(d, b, NULL);
+    return b->nsucc ? dead : d->w.owned & made_above(d, b, NULL);
 }
 
 /* The transfer function of one access. */
@@ -386,7 +396,7 @@ static void begin_word(dse *d, uint32_t from, unsigned n) {
     word *w = &d->w;
     w->from = from;
     w->n = n;
-    w->variables = 0;
+    w->owned = 0;
     w->nspots = w->ngroups = 0;
     memset(w->by_object, 0, sizeof w->by_object);
     d->made.n = 0;
@@ -397,15 +407,15 @@ static void begin_word(dse *d, uint32_t from, unsigned n) {
         c->address = pass_written(&d->mem.alias, c->write, &c->range.size);
         c->range.on = pass_find_line(&d->mem.alias, &d->mem.lines, c->address);
         add_origin(&d->made, find_newest(&d->mem, c->address), k);
-        if (pass_is_variable(d->mem.f, pass_object_of(&d->mem.alias, c->address)))
-            w->variables |= bit(k);
+        if (owns_written(&d->mem, c->write)) w->owned |= bit(k);
         add_to_group(w, group_of(d, c), k);
     }
 }
 
 /* ------------------------------------------------------------------------------------- the pass */
 
-/* Does: removes writes that are overwritten, or whose variable ends, before they are read.
+/* Does: removes writes that are overwritten, or whose variable or local memory ends, before they
+ * are read.
  * Needs: nothing; gvn and simplify make addresses comparable.
  * Leaves: the control flow graph; values and addresses without uses.
  * Gives up: on volatile writes, on writes that are overwritten in part, and on those that come last

@@ -26,6 +26,7 @@
  * number of steps is limited.
  */
 #include "passes/scalar/pieces.h"
+#include "ir/eval.h"
 #include "passes/analysis/versions.h"
 
 enum { MAX_STEPS = 100, MAX_PHIS = 8, MAX_EDGES = 48, MAX_JOINS = 4 };
@@ -359,10 +360,25 @@ static bool visit_load(memopt *w, ir_inst *load, pass_version *now) {
     return true;
 }
 
-/* The value of a load of known lanes, of which `other` has those that are not active; NULL: it is
- * not known. */
+/* Does nothing but the lanes of the mask come into memory, after operations on each lane? */
+static bool ends_under_mask(const ir_inst *v, const ir_inst *mask, unsigned depth) {
+    unsigned uses = 0;
+    for (const ir_use *u = v->uses; u; u = u->next) {
+        const ir_inst *i = u->user;
+        bool stored = i->op == IR_OP_masked_store && u == &i->arg[0] && ir_arg(i, 2) == mask;
+        bool by_lane = ir_has_eval(i->op) && ir_has_flag(i, F_PURE) && !ir_has_flag(i, F_TRAPS) &&
+                       ir_lanes(i->type) == ir_lanes(v->type);
+        if (++uses > MAX_JOINS || depth == MAX_JOINS) return false;
+        if (!stored && (!by_lane || !ends_under_mask(i, mask, depth + 1))) return false;
+    }
+    return true;
+}
+
+/* The value of a load of known lanes, of which `other` has those that are not active, if they
+ * matter; NULL: it is not known. */
 static ir_inst *find_lanes(memopt *w, query *q, ir_inst *load, pass_version *now) {
     ir_inst *mask = ir_arg(load, 1), *other = ir_arg(load, 2);
+    if (ends_under_mask(load, mask, 0)) other = ir_undef(w->f, load->type);
     gathering g = {.missing = q->at.size};
     if (!ir_is_const(mask) || q->at.size > PASS_MAX_BYTES) return NULL;
     uint64_t lane = q->at.size / ir_lanes(load->type);

@@ -89,6 +89,8 @@ typedef struct {
 
 static bool pick(picking *k, const ir_module *m, ir_inst *v, unsigned lane, uint64_t at) {
     unsigned n = 0;
+    k->from[lane] = k->lane[lane] = 255;
+    if (v->op == IR_OP_undef) return true;
     while (n < k->n && k->source[n] != v) n++;
     if (n == MAX_SOURCES ||
         ir_elem(k->source[0] ? k->source[0]->type : v->type) != ir_elem(v->type))
@@ -110,7 +112,7 @@ static bool is_shuffle(const ir_module *m, const pass_pieces *p, ir_type t, pick
         bool lane = v && ir_is_vector(v->type) && type_of_lane(m, p, k * size, size) == v->type;
         if (!lane || !is_plain(m, v->type) || !pick(out, m, v, k, p->at[k * size])) return false;
     }
-    return true;
+    return out->n != 0;
 }
 
 bool pass_can_join(const ir_module *m, const pass_pieces *p, ir_type t) {
