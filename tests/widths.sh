@@ -2,8 +2,8 @@
 # widths.sh RELEASE: what runs on device cpu, with 1 to 64 work-items as lanes of vectors, at every
 # level of this machine: the corpus, with the IR verified and allocations proved, and with the bits
 # of scalar code; operators; kernels of all forms with local sizes of all kinds; with levels by
-# turns, fusion tables and the tests of OpenCL that launch kernels.  Takes minutes; all.sh has a part
-# of it.  The last line is the sum.
+# turns, fusion tables, the tests of OpenCL that launch kernels, and programs of others (pyopencl,
+# clFFT).  Takes minutes; all.sh has a part of it.  The last line is the sum.
 set -u
 release=$1
 . tests/suites.sh
@@ -38,6 +38,8 @@ for way in $ways; do
     for name in command_fuse kernel launch subgroup svm; do
         suite "$name-$way" env SPVF_CPU="$way" "$release/tests/opencl/${name}_test"
     done
+    suite "programs-$way" env SPVF_CPU="$way" sh tests/conformance/short.sh "$release" pyopencl \
+        clfft/-x:64 clfft/-x:1000 clfft/-x:8:-y:8:-z:8
 done
 run_suites
 sum_up

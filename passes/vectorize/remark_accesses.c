@@ -1,5 +1,5 @@
-/* remark_accesses.c — the accesses of a scalar loop, each with the form that it has in the vector loop, for
- * a remark.
+/* remark_accesses.c — the accesses of a scalar loop, each with the form that it has in the vector
+ * loop, for a remark.
  *
  * Accesses that differ in nothing that a reader could see are one row with a count: those of rows
  * that run together, or of a line.  Memory is named by the argument of the kernel that leads to it:

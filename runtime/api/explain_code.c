@@ -1,10 +1,10 @@
 /* explain_code.c — what native code does with the loops over work-items and innermost loops of a
  * kernel.
  *
- * The kernel is compiled as for a launch of device cpu, for any target, and the code is thrown away;
- * what the vectorizer says of each loop (ir/remark.h) is kept.  The launch is one whose arguments
- * are different memory that begins at lines of the cache, as buffers do.  Groups of a kernel that
- * cannot observe them are those of one thread, so that all machines say the same.
+ * The kernel is compiled as for a launch of device cpu, for any target, and the code is thrown
+ * away; what the vectorizer says of each loop (ir/remark.h) is kept.  The launch is one whose
+ * arguments are different memory that begins at lines of the cache, as buffers do.  Groups of a
+ * kernel that cannot observe them are those of one thread, so that all machines say the same.
  */
 #include "ir/remark.h"
 #include "runtime/devices/cpu/cpu.h"
@@ -25,7 +25,7 @@ typedef struct {
     bool done;
 } explaining;
 
-/* --------------------------------------------------------------------------------------- remarks */
+/* -------------------------------------------------------------------------------------- remarks */
 
 static const char *copy_text(const explaining *e, const char *text) {
     return text ? ir_strdup(e->to, text) : NULL;
@@ -81,7 +81,7 @@ static void keep_remark(void *user, const ir_remark *r) {
                               .access_count = r->naccesses};
 }
 
-/* ---------------------------------------------------------------------------------------- target */
+/* --------------------------------------------------------------------------------------- target */
 
 static void take_target(explaining *e) {
     const char *s = e->target;
@@ -98,7 +98,7 @@ static void take_target(explaining *e) {
     e->code.target = ir_strdup(e->to, e->target);
 }
 
-/* ----------------------------------------------------------------------------------------- range */
+/* ---------------------------------------------------------------------------------------- range */
 
 static bool asks_for_dimension(const ir_inst *i) {
     switch (i->op) {
@@ -144,7 +144,7 @@ static void find_shape(explaining *e) {
     e->options.shape.apart = e->options.shape.on_lines = true;
 }
 
-/* --------------------------------------------------------------------------------------- compile */
+/* -------------------------------------------------------------------------------------- compile */
 
 static void compile(void *arg) {
     explaining *e = arg;
@@ -209,7 +209,7 @@ spvf_explained_code rt_explain_code(spvf_context *context, const rt_code_request
     return e.code;
 }
 
-/* ----------------------------------------------------------------------------------- the entries */
+/* ---------------------------------------------------------------------------------- the entries */
 
 /* A result with its memory. */
 typedef struct {

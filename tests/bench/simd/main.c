@@ -11,6 +11,7 @@
  *   --short      only checks results of ours, at small and odd sizes
  *   --cold       processor time of building and of the first launch, scalar and with the options
  *   --sizes      bytes of code, scalar and with the options, and whether these are too many
+ *   --odd        times at the size of the table and at an odd one, next to PoCL (odd.c)
  *   --local-sizes   other kernels, in work-groups of different sizes (local.c); fails if these cost
  *                too much
  *   --list       names, classes and sizes
@@ -80,7 +81,7 @@ static bool list_rows(void) {
 
 static bool usage(void) {
     fprintf(stderr, "usage: simd [-o OPTIONS] [-t THREADS] [-r ROUNDS] "
-                    "[--short | --cold | --sizes | --local-sizes | --list] BUILD [NAME ...]\n");
+                    "[--short | --cold | --sizes | --odd | --local-sizes | --list] BUILD [NAME ...]\n");
     return false;
 }
 
@@ -92,6 +93,7 @@ static bool take_mode(const char *option, bench_options *o) {
     } modes[] = {{"--short", run_short},
                  {"--cold", run_cold},
                  {"--sizes", run_sizes},
+                 {"--odd", run_odd},
                  {"--local-sizes", run_local_sizes}};
     for (unsigned k = 0; k < sizeof modes / sizeof *modes; k++)
         if (strcmp(option, modes[k].option) == 0) return o->run = modes[k].run, true;

@@ -186,6 +186,8 @@ bool run_cold(const bench_options *o);
 /* Sizes of the code likewise; false: a row failed, or is larger than cold.c allows. */
 bool run_sizes(const bench_options *o);
 
+/* Times of ours and of PoCL at the size of the table and at an odd one; false: a result is wrong. */
+bool run_odd(const bench_options *o);
 /* The time of an item in work-groups of different sizes; false: one costs too much, or is wrong. */
 bool run_local_sizes(const bench_options *o);
 /* Only whether the results of these are right. */

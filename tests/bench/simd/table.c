@@ -1,108 +1,10 @@
-/* table.c — times of ours, PoCL and loops in C, row by row, and what they come to.
- *
- * A sample is as many runs as take about SAMPLE_US.  In a round, each side is sampled once, one
- * after the other, so what else the machine does concerns all of them alike.  Ratios are taken
- * within a round.
- */
+/* table.c — times of ours, PoCL and loops in C, row by row, and what they come to. */
 #include "tests/bench/bench.h"
-#include "tests/bench/simd/simd.h"
+#include "tests/bench/simd/sides.h"
 
 #include <math.h>
 
-enum { OURS, POCL, C_LOOP, SIDES };
-static const double SAMPLE_US = 4000, WARM_US = 20000;
-static const char *const side_names[SIDES] = {"ours", "PoCL", "C"};
-
-typedef struct {
-    launch launch;         /* of an implementation of OpenCL */
-    host_loop *loop;       /* in C; otherwise NULL */
-    host_arguments memory; /* of the loop */
-    const sized_row *row;
-    bool runs, is_right;
-    unsigned repeats;                           /* in a sample */
-    double cpu[MOST_ROUNDS], wall[MOST_ROUNDS]; /* of a work-item, nanoseconds */
-} side;
-
-typedef struct {
-    implementation device[2];
-    bool exists[2];
-    cl_program program[2];
-} session;
-
-/* ------------------------------------------------------------------------------------ measuring */
-
-/* Microseconds of all threads of the process. */
-static double cpu_time(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
-
-static void run_side(const side *s, unsigned times) {
-    for (unsigned n = 0; n < times; n++)
-        if (s->loop)
-            s->loop(s->row->problem.items, s->memory.at);
-        else
-            run_launch(&s->launch);
-    if (!s->loop) clFinish(s->launch.on->queue);
-}
-
-/* Runs it until its code and memory are as they will be, then counts the runs of a sample. */
-static void warm_up(side *s) {
-    double start = now(), last = 0;
-    for (unsigned n = 0; n < 3 || now() - start < WARM_US; n++) {
-        double from = now();
-        run_side(s, 1);
-        last = now() - from;
-    }
-    s->repeats = last < SAMPLE_US ? (unsigned)(SAMPLE_US / last) + 1 : 1;
-    if (s->repeats > 1000) s->repeats = 1000;
-}
-
-static void sample(side *s, unsigned round) {
-    double work = (double)s->row->problem.work * s->repeats;
-    double wall = now(), cpu = cpu_time();
-    run_side(s, s->repeats);
-    s->cpu[round] = (cpu_time() - cpu) * 1e3 / work;
-    s->wall[round] = (now() - wall) * 1e3 / work;
-}
-
-static double middle(const double *v, unsigned n) {
-    double copy[MOST_ROUNDS];
-    memcpy(copy, v, n * sizeof *v);
-    return median(copy, n);
-}
-
-static double middle_ratio(const double *a, const double *b, unsigned n) {
-    double v[MOST_ROUNDS];
-    for (unsigned k = 0; k < n; k++) v[k] = a[k] / b[k];
-    return median(v, n);
-}
-
-/* ---------------------------------------------------------------------------------------- sides */
-
-static bool check_side(const side *s, unsigned which) {
-    if (s->loop) return check_loop(s->loop, s->row);
-    return check_launch(&s->launch, s->row, side_names[which]);
-}
-
-static void begin_side(side *s, const session *in, const sized_row *r, unsigned which) {
-    *s = (side){.row = r};
-    if (which == C_LOOP) {
-        s->loop = r->row->peer;
-        s->runs = s->loop;
-        s->memory = copy_arguments(&r->problem);
-    } else {
-        s->runs = in->exists[which] && prepare_launch(&s->launch, &in->device[which],
-                                                      in->program[which], r->row, &r->problem);
-    }
-    s->is_right = s->runs && check_side(s, which);
-}
-
-static void end_side(side *s) {
-    free_launch(&s->launch);
-    free_arguments(&s->row->problem, &s->memory);
-}
+/* ----------------------------------------------------------------------------------------- rows */
 
 /* Whether results are right at the odd size, for each side that runs. */
 static void check_odd(const session *in, const benchmark *b, bool is_right[SIDES]) {
@@ -115,8 +17,6 @@ static void check_odd(const session *in, const benchmark *b, bool is_right[SIDES
     }
     free_sized_row(&r);
 }
-
-/* ----------------------------------------------------------------------------------------- rows */
 
 /* What is known of a row: nanoseconds of an item, and ratios to ours in CPU and wall time; 0: it is
  * not known. */
@@ -232,13 +132,11 @@ static unsigned run_theme(session *in, const bench_options *o, const theme *t, r
     unsigned n = 0;
     for (unsigned k = 0; k < t->n; k++) {
         if (!is_chosen(o, &t->rows[k])) continue;
-        for (unsigned d = 0; d < 2 && !n; d++)
-            in->program[d] = in->exists[d] ? build_theme(&in->device[d], o, t, d == OURS) : NULL;
+        if (!n) build_programs(in, o, t);
         to[n] = run_row(in, &t->rows[k], o->rounds);
         print_row(&to[n++]);
     }
-    for (unsigned d = 0; d < 2 && n; d++)
-        if (in->program[d]) clReleaseProgram(in->program[d]);
+    if (n) release_programs(in);
     return n;
 }
 
@@ -247,12 +145,7 @@ bool run_table(const bench_options *o) {
     session in = {0};
     unsigned n = 0, themes, wrong = 0;
     const theme *const *all = all_themes(&themes);
-    char options[200];
-    snprintf(options, sizeof options, "eager%s%s", *o->options ? "," : "", o->options);
-    setenv("SPVF_CPU", options, 1); /* eager: what is timed is the code of launches that repeat */
-    in.exists[OURS] = open_ours(o, &in.device[OURS]);
-    in.exists[POCL] = open_implementation(&in.device[POCL], "libpocl.so.2");
-    if (!in.exists[OURS]) return false;
+    if (!open_session(&in, o)) return false;
     print_head(o);
     for (unsigned t = 0; t < themes; t++) n += run_theme(&in, o, all[t], results + n);
     print_summary(results, n);
