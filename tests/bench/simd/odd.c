@@ -1,7 +1,8 @@
 /* odd.c — each kernel once more at an odd size, one below the size of the table: how much faster ours
  * is than PoCL at both, and whether it is less at the odd one.
  *
- * The four sides of a row, two sizes on two implementations, are sampled in the same rounds.  Sizes
+ * The four sides of a row, two sizes on two implementations, are sampled in the same rounds.  Each
+ * size has a program of its own: code that is made for the sizes of one would be made again.  Sizes
  * with a remainder for every number of lanes cost what masks and scalar loops for the last items
  * cost, rows that do not begin at lines of the cache, and groups that are not whole; PoCL has most
  * of that, too.
@@ -57,11 +58,11 @@ static void report(const benchmark *b, const sized_sides *s, unsigned rounds, to
     t->n++;
 }
 
-static void run_row(const session *in, const benchmark *b, unsigned rounds, totals *t) {
+static void run_row(const session in[2], const benchmark *b, unsigned rounds, totals *t) {
     static sized_sides s;
     for (unsigned k = 0; k < 2; k++) {
         s.row[k] = size_row(b, b->full - (k == ODD));
-        for (unsigned d = 0; d < 2; d++) begin_side(&s.side[k][d], in, &s.row[k], d);
+        for (unsigned d = 0; d < 2; d++) begin_side(&s.side[k][d], &in[k], &s.row[k], d);
     }
     measure(&s, rounds);
     report(b, &s, rounds, t);
@@ -69,28 +70,29 @@ static void run_row(const session *in, const benchmark *b, unsigned rounds, tota
     for (unsigned k = 0; k < 2; k++) free_sized_row(&s.row[k]);
 }
 
-static void run_theme(session *in, const bench_options *o, const theme *t, totals *sum) {
+static void run_theme(session in[2], const bench_options *o, const theme *t, totals *sum) {
     bool any = false;
     for (unsigned k = 0; k < t->n; k++) {
         if (!is_chosen(o, &t->rows[k])) continue;
-        if (!any) build_programs(in, o, t);
+        for (unsigned n = 0; n < 2 && !any; n++) build_programs(&in[n], o, t);
         any = true;
         run_row(in, &t->rows[k], o->rounds, sum);
     }
-    if (any) release_programs(in);
+    for (unsigned n = 0; n < 2 && any; n++) release_programs(&in[n]);
 }
 
 bool run_odd(const bench_options *o) {
-    session in;
+    session in[2];
     totals sum = {0};
     unsigned themes;
     const theme *const *all = all_themes(&themes);
-    if (!open_session(&in, o)) return false;
+    if (!open_session(&in[EVEN], o)) return false;
+    in[ODD] = in[EVEN];
     printf("%-16s %-10s %9s %9s %9s %6s | %7s %7s %6s\n", "", "", "", "ours, ns", "", "odd by",
            "PoCL by", "ours", "odd by");
     printf("%-16s %-10s %9s %9s %9s %6s | %7s %7s %6s\n", "kernel", "class", "odd size", "even",
            "odd", "even", "even", "odd", "even");
-    for (unsigned t = 0; t < themes; t++) run_theme(&in, o, all[t], &sum);
+    for (unsigned t = 0; t < themes; t++) run_theme(in, o, all[t], &sum);
     if (sum.n)
         printf("geometric mean of the ratios, odd by even: %.2f of %u; %u below %.1f\n",
                exp(sum.sum / sum.n), sum.n, sum.less, LEAST);
