@@ -10,7 +10,7 @@ static inline void print_message(void *user, const ir_message *m) {
     char text[1024];
     (void)user;
     ir_format_message(m, text, sizeof text);
-    fprintf(stderr, "%s\n", text);
+    if (m->severity != IR_NOTE) fprintf(stderr, "%s\n", text);
 }
 
 static inline void print_error(void *user, const ir_message *m) {

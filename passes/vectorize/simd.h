@@ -45,6 +45,7 @@ typedef struct {
     const ir_loop *loop;
     bool is_innermost;      /* it is no loop over items, and there is no loop in it */
     ir_inst *counter, *end; /* the loop goes on while counter + 1 < end */
+    ir_op test;             /* how they are compared: ult, or slt in an innermost loop */
     ir_block *latch, *exit;
     uint32_t entry; /* the predecessor of the header that is outside */
 } simd_loop;

@@ -28,6 +28,10 @@ static bool is_bound(const simd *s, const ir_inst *end) {
     return !end->block || !ir_in_loop(loops, end->block, s->scalar.loop);
 }
 
+static bool is_order(const simd *s, const ir_inst *test) {
+    return test->op == IR_OP_ult || (test->op == IR_OP_slt && s->scalar.is_innermost);
+}
+
 /* The counter of a loop goes up by one, from the one edge into the loop, and is compared with what
  * does not change in it. */
 static bool find_counter(simd *s) {
@@ -37,12 +41,13 @@ static bool find_counter(simd *s) {
     foreach_phi (phi, h) {
         if (!pass_find_counter(s->uniformity->loops, phi, &c) || c.step != 1) continue;
         const ir_inst *test = c.latch->last->op == IR_OP_br ? ir_arg(c.latch->last, 0) : NULL;
-        if (!test || test->op != IR_OP_ult || ir_arg(test, 0) != c.next) continue;
+        if (!test || !is_order(s, test) || ir_arg(test, 0) != c.next) continue;
         if (!is_bound(s, ir_arg(test, 1)) || c.latch->succ[0] != h) continue;
         *l = (simd_loop){.loop = l->loop,
                          .is_innermost = l->is_innermost,
                          .counter = phi,
                          .end = ir_arg(test, 1),
+                         .test = (ir_op)test->op,
                          .latch = c.latch,
                          .exit = c.latch->succ[1],
                          .entry = h->pred[0] == c.latch};
@@ -71,7 +76,7 @@ static ir_inst *number(const simd *s, uint64_t n) {
 
 /* A loop over items has one at least; another loop may begin at its end, and has one iteration. */
 static ir_inst *count_iterations(simd *s, ir_inst *start, ir_inst *n) {
-    ir_inst *several = ir_build2(&s->b, IR_OP_ult, IR_I1, start, s->scalar.end);
+    ir_inst *several = ir_build2(&s->b, s->scalar.test, IR_I1, start, s->scalar.end);
     return ir_build_select(&s->b, several, n, number(s, 0));
 }
 
@@ -132,10 +137,12 @@ static void build_end(simd *s, simd_frame *fr) {
     const simd_loop *l = &s->scalar;
     ir_type t = l->counter->type;
     simd_close_carried(s);
-    ir_inst *next = ir_build_raw(&s->b, IR_OP_add, t, ir_with_flags(IR_NSW | IR_NUW),
+    const uint32_t flags = !l->is_innermost       ? IR_NSW | IR_NUW
+                           : l->test == IR_OP_slt ? IR_NSW
+                                                  : IR_NUW;
+    ir_inst *next = ir_build_raw(&s->b, IR_OP_add, t, ir_with_flags(flags),
                                  IR_ARGS(fr->counter, number(s, s->lanes)));
-    ir_build_br(&s->b, ir_build2(&s->b, IR_OP_ult, IR_I1, next, fr->end), s->node[0].head,
-                fr->rest);
+    ir_build_br(&s->b, ir_build2(&s->b, l->test, IR_I1, next, fr->end), s->node[0].head, fr->rest);
     ir_append_arg(fr->counter, next);
     ir_at_end(&s->b, fr->rest);
     if (simd_is_part(s) && !fr->has_rest) {
@@ -145,8 +152,7 @@ static void build_end(simd *s, simd_frame *fr) {
     }
     simd_find_results(s);
     uint32_t latch = ir_pred_index(l->exit, l->latch);
-    ir_build_br(&s->b, ir_build2(&s->b, IR_OP_ult, IR_I1, fr->end, l->end), l->loop->header,
-                l->exit);
+    ir_build_br(&s->b, ir_build2(&s->b, l->test, IR_I1, fr->end, l->end), l->loop->header, l->exit);
     foreach_phi (phi, l->exit) ir_append_arg(phi, ir_arg(phi, latch));
     simd_leave_loops(s, fr->rest, fr->end);
 }

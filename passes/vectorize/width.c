@@ -178,8 +178,11 @@ static unsigned choose_lanes(const simd *s, const contents *c) {
 
 uint64_t simd_known_items(const simd *s) {
     const ir_inst *start = ir_arg(s->scalar.counter, s->scalar.entry), *end = s->scalar.end;
-    if (!ir_is_const(start) || !ir_is_const(end) || start->imm.bits >= end->imm.bits) return 0;
-    return end->imm.bits - start->imm.bits;
+    if (!ir_is_const(start) || !ir_is_const(end)) return 0;
+    bool is_signed = s->scalar.test == IR_OP_slt;
+    bool any =
+        is_signed ? ir_signed_const(start) < ir_signed_const(end) : start->imm.bits < end->imm.bits;
+    return any ? ir_zext(end->imm.bits - start->imm.bits, ir_bits(NULL, end->type)) : 0;
 }
 
 /* How many registers the vectors of all items take.  What lies beyond the last item of an iteration

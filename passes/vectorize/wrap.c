@@ -166,6 +166,18 @@ static uint64_t most_of(const ir_inst *v, unsigned depth) {
     return n < all ? n : all;
 }
 
+/* The counter of a loop that compares signed numbers may begin below 0. */
+static bool begins_as_unsigned(const simd *s) {
+    const ir_inst *start = ir_arg(s->scalar.counter, s->scalar.entry);
+    if (s->scalar.test == IR_OP_ult) return true;
+    return ir_is_const(start) && ir_signed_const(start) >= 0;
+}
+
+static uint64_t most_of_end(const simd *s, unsigned depth) {
+    uint64_t most = most_of(s->scalar.end, depth), all = all_ones(s->scalar.end);
+    return s->scalar.test == IR_OP_ult || most < all >> 1 ? most : all >> 1;
+}
+
 /* The greatest number that a lane of v is; false: a lane might wrap on the way. */
 static bool find_most(const simd *s, const ir_inst *v, unsigned depth, uint64_t *most) {
     uint64_t x, y;
@@ -175,8 +187,8 @@ static bool find_most(const simd *s, const ir_inst *v, unsigned depth, uint64_t 
         return true;
     }
     if (v == s->scalar.counter) {
-        *most = most_of(s->scalar.end, depth) - 1;
-        return true;
+        *most = most_of_end(s, depth) - 1;
+        return begins_as_unsigned(s);
     }
     if (v->op == IR_OP_phi || v->nargs == 0 || !find_most(s, ir_arg(v, 0), depth + 1, &x))
         return false;
@@ -204,11 +216,13 @@ static bool find_most(const simd *s, const ir_inst *v, unsigned depth, uint64_t 
 bool simd_cannot_wrap(const simd *s, const ir_inst *v, int64_t stride, bool is_signed) {
     uint64_t most, all = all_ones(v);
     if (is_aligned(s, v, stride)) return true;
+    if (v == s->scalar.counter && is_signed == (s->scalar.test == IR_OP_slt)) return true;
     return stride > 0 && find_most(s, v, 0, &most) && most <= (is_signed ? all >> 1 : all);
 }
 
 uint64_t simd_most_items(const simd *s) {
     const ir_inst *start = ir_arg(s->scalar.counter, s->scalar.entry);
-    uint64_t end = most_of(s->scalar.end, 0);
+    uint64_t end = most_of_end(s, 0);
+    if (!begins_as_unsigned(s)) return UINT64_MAX;
     return ir_is_const(start) && start->imm.bits < end ? end - start->imm.bits : end;
 }

@@ -30,6 +30,7 @@ typedef struct {
     ir_text out;
     uint64_t state;
     unsigned bits;  /* of the counter */
+    bool is_signed; /* the test */
     unsigned words; /* %w0 … are i32 values of an iteration */
     unsigned tests; /* %t0 … are i1 values */
     unsigned nphis, how[MOST_PHIS];
@@ -45,7 +46,8 @@ static unsigned word(maker *r) { return draw(r, r->words); }
 /* What the table has at a place that depends on the counter, or on a value. */
 static void load(maker *r) {
     unsigned w = r->words++;
-    switch (draw(r, 5)) {
+    switch (draw(r, 6)) {
+    case 5: ir_putf(&r->out, "  %%i%u: i64 = add %%near, %u\n", w, draw(r, 40)); break;
     case 0: ir_putf(&r->out, "  %%i%u: i64 = add %%far, %u\n", w, draw(r, 40)); break;
     case 1: ir_putf(&r->out, "  %%i%u: i64 = mul %%far, %u\n", w, 1 + draw(r, 3)); break;
     case 2: ir_putf(&r->out, "  %%i%u: i64 = sub 600, %%far\n", w); break;
@@ -166,6 +168,8 @@ static void put_loop(maker *r) {
     ir_putf(&r->out, "  %%away: i%u = sub %%k, %%first\n", r->bits);
     const char *far = r->bits == 64 ? "add %away, 0" : "zext %away";
     ir_putf(&r->out, "  %%far: i64 = %s\n", far);
+    const char *extend = r->bits == 64 ? "add 0," : r->is_signed ? "sext" : "zext";
+    ir_putf(&r->out, "  %%wide: i64 = %s %%k\n  %%near: i64 = sub %%wide, %%wide_first\n", extend);
     const char *to_word = r->bits < 32 ? "sext %k" : r->bits == 32 ? "xor %k, 5" : "trunc %k";
     ir_putf(&r->out, "  %%w1: i32 = %s\n  %%w2: i32 = trunc %%u\n", to_word);
     r->words = 3;
@@ -182,9 +186,9 @@ static void put_loop(maker *r) {
         ir_put(&r->out, "  jmp close\nclose:\n");
     for (unsigned n = 0; n < r->nphis; n++) put_next(r, n);
     ir_putf(&r->out,
-            "  %%next: i%u = add %%k, 1\n  %%again: i1 = ult %%next, %%end\n"
+            "  %%next: i%u = add %%k, 1\n  %%again: i1 = %s %%next, %%end\n"
             "  br %%again, loop, done\n",
-            r->bits);
+            r->bits, r->is_signed ? "slt" : "ult");
 }
 
 /* ------------------------------------------------------------------------------------ the function */
@@ -234,6 +238,7 @@ static void draw_phis(maker *r) {
 static void write(ir_text *out, uint64_t seed) {
     maker r = {.out = *out, .state = seed};
     r.bits = 8u << draw(&r, 4);
+    r.is_signed = draw(&r, 2);
     draw_phis(&r);
     ir_put(&r.out, "target 64\n@table: global [1024 x i32] align 4\n");
     ir_put(&r.out, "func @f(%from: i64, %to: i64, %init: i64, %u: i64): i64 level group {\n");
@@ -245,6 +250,8 @@ static void write(ir_text *out, uint64_t seed) {
     const char *narrow = r.bits < 64 ? "trunc" : "add 0,";
     ir_putf(&r.out, "  %%first: i%u = %s %%from\n  %%end: i%u = %s %%to\n", r.bits, narrow, r.bits,
             narrow);
+    const char *extend = r.bits == 64 ? "add 0," : r.is_signed ? "sext" : "zext";
+    ir_putf(&r.out, "  %%wide_first: i64 = %s %%first\n", extend);
     put_starts(&r);
     ir_put(&r.out, "  jmp loop\n");
     put_loop(&r);
