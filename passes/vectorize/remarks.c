@@ -19,27 +19,6 @@ static const ir_inst *first_place(const simd *s) {
     return NULL;
 }
 
-/* The number that a phi of two arguments goes up by in each iteration; 0: it is not a constant. */
-static uint64_t step_of(const ir_inst *phi) {
-    for (unsigned n = 0; n < phi->nargs; n++) {
-        const ir_inst *next = ir_arg(phi, n);
-        if (next->op == IR_OP_add && ir_arg(next, 0) == phi && ir_is_const(ir_arg(next, 1)))
-            return ir_arg(next, 1)->imm.bits;
-    }
-    return 0;
-}
-
-/* The loop over y around this one takes so many rows at a time (rows.c). */
-static unsigned find_rows(const simd *s) {
-    const ir_loop *l = s->scalar.loop->parent;
-    uint64_t rows = 1;
-    while (l && !(l->header->loop_hint & IR_LOOP_ROWS)) l = l->parent;
-    if (!l) return 1;
-    foreach_phi (phi, l->header)
-        if (step_of(phi) > rows) rows = step_of(phi);
-    return (unsigned)rows;
-}
-
 static ir_remark describe(const simd *s, bool has_rest) {
     const ir_module *m = s->f->module;
     const ir_inst *at = first_place(s);
@@ -47,7 +26,7 @@ static ir_remark describe(const simd *s, bool has_rest) {
     ir_remark r = {.func = s->f,
                    .at = simd_source_of(m, at),
                    .lanes = s->refusal ? 1 : s->lanes,
-                   .rows = find_rows(s),
+                   .rows = simd_rows_of(s),
                    .iterations = s->scalar.is_innermost,
                    .components = hint & IR_LOOP_COMPONENTS,
                    .is_part = hint & IR_LOOP_PART,

@@ -9,14 +9,17 @@
  * one lane is active, so what is the same for all items needs no mask.  The scalar loop is removed.
  *
  * This is done where the target has masks, if the number of items is known or the body is small,
- * but not where a rest is so rare that its time does not matter.  Loops with values that
- * go from one item to the next, or on to what follows, keep the scalar loop for the rest.  A part
- * of a loop (parts.c) with such an iteration leaves no items.
+ * but not where a rest is so rare that its time does not matter.  In loops of several rows
+ * (rows.c), the items of a rest would cost as much as all others: one at a time, they have lost
+ * the lanes and, with those, what rows share.  Loops with values that go from one item to the
+ * next, or on to what follows, keep the scalar loop for the rest.  A part of a loop (parts.c) with
+ * such an iteration leaves no items.
  */
 #include "passes/vectorize/simd.h"
 
 enum {
     SMALL = 60, /* operations of a body */
+    ROWS = 200, /* of one with several rows */
     TINY = 32,  /* of its iteration */
     LONG = 16,  /* iterations */
     MOST_ITEMS = 1 << 16,
@@ -62,6 +65,26 @@ static bool is_rare(const simd *s, unsigned size) {
            is_cut_off(s->scalar.end, 0);
 }
 
+/* The number that a phi of two arguments goes up by in each iteration; 0: it is not a constant. */
+static uint64_t step_of(const ir_inst *phi) {
+    for (unsigned n = 0; n < phi->nargs; n++) {
+        const ir_inst *next = ir_arg(phi, n);
+        if (next->op == IR_OP_add && ir_arg(next, 0) == phi && ir_is_const(ir_arg(next, 1)))
+            return ir_arg(next, 1)->imm.bits;
+    }
+    return 0;
+}
+
+unsigned simd_rows_of(const simd *s) {
+    const ir_loop *l = s->scalar.loop->parent;
+    uint64_t rows = 1;
+    while (l && !(l->header->loop_hint & IR_LOOP_ROWS)) l = l->parent;
+    if (!l) return 1;
+    foreach_phi (phi, l->header)
+        if (step_of(phi) > rows) rows = step_of(phi);
+    return (unsigned)rows;
+}
+
 bool simd_may_have_rest(const simd *s) {
     bool masks = s->cx->target && s->cx->target->has_masks;
     return masks && !s->carried.n && !s->after.n;
@@ -72,6 +95,7 @@ bool simd_has_rest(const simd *s) {
     uint64_t items = simd_known_items(s);
     if (items) return items % s->lanes != 0;
     unsigned size = size_of(s);
+    if (simd_rows_of(s) > 1 && size <= ROWS) return true;
     return size <= SMALL && !is_rare(s, size);
 }
 

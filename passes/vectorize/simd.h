@@ -413,6 +413,8 @@ void simd_fill_nodes(simd *s);
 
 /* Are the remaining items to be done by an iteration under a mask? */
 bool simd_has_rest(const simd *s);
+/* The loop over y around this one takes so many rows at a time (rows.c). */
+unsigned simd_rows_of(const simd *s);
 /* Could they be? */
 bool simd_may_have_rest(const simd *s);
 /* Builds it in place of the scalar loop, which cannot be reached after that. */

@@ -23,10 +23,11 @@ static const double most_larger = 4, most_in_mean = 3.3;
 static const struct {
     const char *name;
     double most;
-} larger[] = {{"fft-radix-4", 6}, {"matmul-f32", 9.6}, {"matmul-f64", 9.6}, {"matmul-i8", 8},
-              {"tiled-f64", 6.2}, {"tiled-i8", 4.5},   {"reduction", 5},    {"rgba", 5.3},
-              {"stencil5", 5},    {"collatz", 5.5},    {"newton-f64", 4.9}, {"stencil5-cached", 5},
-              {"histogram", 15},  {"particles", 6.5},  {"digits", 5.3}};
+} larger[] = {{"fft-radix-4", 6}, {"matmul-f32", 11.4}, {"matmul-f64", 11.4},
+              {"matmul-i8", 9},   {"tiled-f64", 6.2},   {"tiled-i8", 4.5},
+              {"reduction", 5},   {"rgba", 5.3},        {"stencil5", 5},
+              {"collatz", 5.5},   {"newton-f64", 4.9},  {"stencil5-cached", 5},
+              {"histogram", 15},  {"particles", 6.5},   {"digits", 5.3}};
 
 /* Of one process. */
 typedef struct {

@@ -99,7 +99,7 @@ static void want_histogram(const size_t items[2], void *const *arguments) {
 
 /* Sizes are rows, of 512 columns, or of 77 if odd. */
 static size_t columns_of(problem *p) {
-    const size_t columns = p->size & 1 ? 77 : 512;
+    const size_t columns = p->size % 2 == 0 ? 512 : p->size < 100 ? 77 : 511;
     set_range(p, p->size * 64, 64);
     p->work = p->size * columns;
     add_int(p, columns);
