@@ -113,7 +113,7 @@ static const pack_format format = {add_type, number_of_global, add_imm};
 /* ------------------------------------------------------------------------ functions and globals */
 
 static_assert(sizeof(ir_kernel_attrs) == 44, "a new attribute belongs in the content");
-static_assert(sizeof(void *) != 8 || sizeof(ir_param) == 40, "so does a fact about parameters");
+static_assert(sizeof(void *) != 8 || sizeof(ir_param) == 48, "so does a fact about parameters");
 static_assert(sizeof(void *) != 8 || sizeof(ir_global) == 80, "and one about globals");
 
 static void add_linkage(packer *p, uint32_t flags, const char *name) {
@@ -136,6 +136,8 @@ static void add_param(packer *p, const ir_param *a) {
     pack_number(p, a->align);
     pack_number(p, a->attrs);
     pack_number(p, a->byval_size);
+    pack_number(p, a->closure);
+    pack_number(p, a->offset);
 }
 
 static void add_func(packer *p, const ir_func *f) {

@@ -181,6 +181,26 @@ ir_inst *ir_add_param(ir_func *f, ir_type t, const char *name) {
     return val[n];
 }
 
+void ir_split_param(ir_func *f, uint32_t at, uint32_t n, const ir_type *types) {
+    ir_arena *a = &f->module->arena;
+    uint32_t behind = f->nparams - at - 1, total = at + n + behind;
+    ir_param *param = ir_new_array(a, ir_param, total);
+    ir_inst **val = ir_new_array(a, ir_inst *, total);
+    for (uint32_t i = 0; i < at; i++) {
+        param[i] = f->param[i];
+        val[i] = f->param_val[i];
+    }
+    for (uint32_t i = 0; i < n; i++) val[at + i] = new_param(f, at + i, types[i]);
+    for (uint32_t i = 0; i < behind; i++) {
+        param[at + n + i] = f->param[at + 1 + i];
+        val[at + n + i] = f->param_val[at + 1 + i];
+        val[at + n + i]->imm.index = at + n + i;
+    }
+    f->param = param;
+    f->param_val = val;
+    f->nparams = total;
+}
+
 void ir_keep_params(ir_func *f, const bool *keep) {
     uint32_t n = 0;
     for (uint32_t i = 0; i < f->nparams; i++) {

@@ -763,6 +763,8 @@ typedef struct {
     ir_type pointee;       /* pointers: what SPIR-V said they point to; IR_VOID: unknown */
     uint32_t align;        /* bytes the pointer is known to be aligned to; 0: unknown */
     uint32_t attrs;        /* IR_PARAM_… */
+    uint32_t closure;      /* it was a member of parameter closure - 1, a struct; 0: it was none */
+    uint64_t offset;       /* bytes from the beginning of that struct */
     uint64_t byval_size;
 } ir_param;
 
@@ -848,6 +850,9 @@ const char *ir_name_of(const ir_func *f, const ir_inst *i);
 ir_inst *ir_add_param(ir_func *f, ir_type t, const char *name);
 /* Drops parameters whose keep[i] is false and that have no uses left. */
 void ir_keep_params(ir_func *f, const bool *keep);
+/* Puts n parameters, without facts, in the place of one; the caller replaces the uses of its old
+ * value. */
+void ir_split_param(ir_func *f, uint32_t at, uint32_t n, const ir_type *types);
 
 #define foreach_func(f, m)                                                                         \
     for (ir_func *f = (m)->first_func, *f##_next; f && (f##_next = f->next, 1); f = f##_next)

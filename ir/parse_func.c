@@ -77,6 +77,14 @@ static void parse_byval(text_parser *p, ir_param *info) {
     text_expect(p, ')', "')'");
 }
 
+static void parse_member(text_parser *p, ir_param *info) {
+    text_expect(p, '(', "'('");
+    info->closure = 1 + (uint32_t)text_expect_number(p, UINT32_MAX - 1, "a parameter");
+    text_expect(p, ',', "','");
+    info->offset = text_expect_number(p, UINT64_MAX, "an offset");
+    text_expect(p, ')', "')'");
+}
+
 static void parse_param_facts(text_parser *p, ir_param *info) {
     const text_word *w;
     while ((w = text_accept_in(p, text_param_attrs)) != NULL) {
@@ -85,6 +93,7 @@ static void parse_param_facts(text_parser *p, ir_param *info) {
     }
     if (text_accept_word(p, "align"))
         info->align = (uint32_t)text_expect_number(p, UINT32_MAX, "an alignment");
+    if (text_accept_word(p, "member")) parse_member(p, info);
     if (text_accept_word(p, "of")) info->pointee = text_parse_type(p);
     if (text_accept_word(p, "as"))
         info->type_name = ir_strdup(&p->m->arena, text_expect_string(p, "the name of a type"));

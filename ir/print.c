@@ -193,6 +193,8 @@ static void put_param_facts(ir_text *out, const ir_module *m, const ir_param *p)
         if (w->bits == IR_PARAM_BYVAL) ir_putf(out, "(%llu)", (unsigned long long)p->byval_size);
     }
     if (p->align) put_word_and_number(out, " align ", p->align);
+    if (p->closure)
+        ir_putf(out, " member(%u, %llu)", p->closure - 1, (unsigned long long)p->offset);
     if (p->pointee != IR_VOID) {
         ir_put(out, " of ");
         ir_print_type(out, m, p->pointee);

@@ -126,6 +126,9 @@ typedef struct {
      * from then on: a module that is written as SPIR-V has no specialization constants left. */
     const spvf_spec_value *specs;
     size_t spec_count;
+    /* Kernels that take structs with pointers by value, as SYCL compilers make them, get a parameter
+     * for each member of such a struct, in ascending order of offsets (spvf_arg_info.closure). */
+    bool closures;
 } spvf_module_options;
 
 /* Reads SPIR-V (recognised by its magic number, either byte order) or the text form of the IR.
@@ -152,6 +155,9 @@ typedef struct {
     bool constant;  /* buffer in constant memory */
     bool read_only; /* the kernel does not write through it */
     bool no_alias;
+    bool member;      /* of a struct that the kernel takes by value as it was read */
+    uint32_t closure; /* that parameter, where parameters are counted as they were read */
+    uint64_t offset;  /* in it, in bytes */
 } spvf_arg_info;
 
 typedef struct {

@@ -42,6 +42,7 @@ suite recipes sh tests/recipes.sh "$release"
 suite programs sh tests/conformance/short.sh "$release"
 [ -z "$first" ] || suite programs-simd-16 env SPVF_CPU="${levels##* },simd=16" \
     sh tests/conformance/short.sh "$release" pyopencl clfft/-x:1000 clfft/-x:8:-y:8:-z:8
+suite sycl sh tests/sycl/sycl.sh "$release"
 for variant in $sanitized $release; do
     short=${variant##*/}
     for source in $(find tests -name '*_test.c' | sort); do

@@ -18,6 +18,9 @@ spvf_arg_info rt_arg_info(const ir_module *m, ir_type t, const ir_param *p) {
     }
     info.constant = ir_is_ptr(t) && ir_space_of(t) == IR_CONST;
     info.read_only = info.constant || (p->attrs & IR_PARAM_READONLY);
+    info.member = p->closure != 0;
+    info.closure = p->closure ? p->closure - 1 : 0;
+    info.offset = p->offset;
     info.no_alias = (p->attrs & IR_PARAM_NOALIAS) != 0;
     return info;
 }

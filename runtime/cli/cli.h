@@ -45,7 +45,8 @@ const char *cli_device(void);
 char *cli_read(const char *path, size_t *size);
 /* To a file, or standard output for NULL or "-".  False after a message. */
 bool cli_write(const char *path, const void *data, size_t size);
-spvf_module *cli_load_module(spvf_context *context, const char *path);
+spvf_module *cli_load_module(spvf_context *context, const char *path,
+                             const spvf_module_options *options);
 /* Does `work` with a plan, in a context of its own; the exit status. */
 typedef bool cli_plan_work(const char *path, spvf_plan *plan);
 int cli_with_plan(const char *path, cli_plan_work *work);

@@ -7,9 +7,28 @@ static const char *const kinds[] = {"buffer", "local", "value", "image", "sample
 
 static bool is_set(const uint32_t v[3]) { return v[0] || v[1] || v[2]; }
 
+/* Parameters are counted as they were read; members of a struct have its number and their place. */
+static void print_place(size_t index, const spvf_arg_info *a) {
+    if (a->member)
+        printf("  %u, byte %llu: ", a->closure, (unsigned long long)a->offset);
+    else
+        printf("  %zu: ", index);
+}
+
+/* How many parameters with a lower number the kernel had as it was read. */
+static size_t original_index(const spvf_kernel_info *k, size_t index) {
+    size_t n = 0;
+    for (size_t i = 1; i <= index; i++) {
+        const spvf_arg_info *before = &k->args[i - 1], *a = &k->args[i];
+        n += !(before->member && a->member && before->closure == a->closure);
+    }
+    return n;
+}
+
 static void print_arg(size_t index, const spvf_arg_info *a) {
-    printf("  %zu: %s", index, kinds[a->kind]);
-    if (a->name) printf(" %s", a->name);
+    print_place(index, a);
+    printf("%s", kinds[a->kind]);
+    if (a->name && !a->member) printf(" %s", a->name);
     if (a->type_name) printf(" (%s)", a->type_name);
     if (a->kind == SPVF_ARG_VALUE) printf(", %llu bytes", (unsigned long long)a->size);
     if (a->align) printf(", align %u", a->align);
@@ -21,7 +40,7 @@ static void print_arg(size_t index, const spvf_arg_info *a) {
 
 static void print_kernel(const spvf_kernel_info *k) {
     printf("kernel %s\n", k->name);
-    for (size_t i = 0; i < k->arg_count; i++) print_arg(i, &k->args[i]);
+    for (size_t i = 0; i < k->arg_count; i++) print_arg(original_index(k, i), &k->args[i]);
     const uint32_t *r = k->required_local_size, *h = k->local_size_hint;
     if (is_set(r)) printf("  required local size %u %u %u\n", r[0], r[1], r[2]);
     if (is_set(h)) printf("  local size hint %u %u %u\n", h[0], h[1], h[2]);
@@ -56,9 +75,12 @@ static void json_arg(const spvf_arg_info *a, bool first) {
     json_member("name", a->name, ",");
     json_member("type", a->type_name, ",");
     json_member("kind", kinds[a->kind], ",");
-    printf("\"size\":%llu,\"align\":%u,\"constant\":%s,\"read_only\":%s,\"noalias\":%s}",
+    printf("\"size\":%llu,\"align\":%u,\"constant\":%s,\"read_only\":%s,\"noalias\":%s",
            (unsigned long long)a->size, a->align, a->constant ? "true" : "false",
            a->read_only ? "true" : "false", a->no_alias ? "true" : "false");
+    if (a->member)
+        printf(",\"closure\":%u,\"offset\":%llu", a->closure, (unsigned long long)a->offset);
+    putchar('}');
 }
 
 static void json_kernel(const spvf_kernel_info *k, bool first) {
@@ -89,8 +111,9 @@ static void json_module(const spvf_module *m) {
 }
 
 static int run_info(const char *const *files) {
+    const spvf_module_options closures = {.size = sizeof closures, .closures = true};
     spvf_context *c = cli_context();
-    spvf_module *m = cli_load_module(c, files[0]);
+    spvf_module *m = cli_load_module(c, files[0], &closures);
     if (m && cli_has("--json")) {
         json_module(m);
     } else if (m) {

@@ -185,11 +185,12 @@ bool cli_write(const char *path, const void *data, size_t size) {
     return ok;
 }
 
-spvf_module *cli_load_module(spvf_context *context, const char *path) {
+spvf_module *cli_load_module(spvf_context *context, const char *path,
+                             const spvf_module_options *options) {
     size_t size;
     spvf_module *m = NULL;
     char *bytes = cli_read(path, &size);
-    if (bytes) spvf_module_load(context, path, bytes, size, NULL, &m);
+    if (bytes) spvf_module_load(context, path, bytes, size, options, &m);
     free(bytes);
     return m;
 }

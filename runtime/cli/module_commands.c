@@ -47,7 +47,7 @@ static bool optimize_and_emit(spvf_module *m, const output *t) {
 
 static int transform(const char *file, const output *t) {
     spvf_context *c = cli_context();
-    spvf_module *m = cli_load_module(c, file);
+    spvf_module *m = cli_load_module(c, file, NULL);
     if (m && strncmp(t->name, "spirv", 5) == 0) warn_of_specs(m, file);
     bool ok = m && optimize_and_emit(m, t);
     cli_print_counters(stderr, c);

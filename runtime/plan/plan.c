@@ -6,7 +6,8 @@
  *   init    = values | "iota" [ "*" value ] | "random" seed | "file" string
  *   scalar  = "scalar" name elem [ "[" count "]" ] "=" values
  *   launch  = "launch" string ":" name { "global" sizes | "local" sizes | "offset" sizes
- *             | "spec" id "=" value | "args" arg { "," arg } }
+ *             | "spec" id "=" value | "args" given { "," given } }
+ *   given   = arg | "{" arg { "," arg } "}"
  *   sizes   = n [ [ "," ] n [ [ "," ] n ] ]
  *   fuse    = "fuse" name { option } "{" { launch | option } "}"
  *   option  = "no_barriers" | "barrier_local" | "barrier_global" | "force" | "strict" | "phases"
@@ -291,10 +292,23 @@ static rt_plan_arg parse_arg(parser *p) {
     return a;
 }
 
+static void add_arg(parser *p, rt_plan_launch *l, uint32_t closure) {
+    skip_newlines(p);
+    rt_plan_arg a = parse_arg(p);
+    a.closure = closure;
+    *ir_push(&p->plan->arena, &l->args) = a;
+}
+
+/* The members of a struct with pointers are given in braces. */
 static void parse_args(parser *p, rt_plan_launch *l) {
+    uint32_t closures = 0;
     do {
         skip_newlines(p);
-        *ir_push(&p->plan->arena, &l->args) = parse_arg(p);
+        bool braces = accept(p, '{');
+        closures += braces;
+        do add_arg(p, l, braces ? closures : 0);
+        while (braces && accept(p, ','));
+        if (braces) take(p, '}', "'}'");
     } while (accept(p, ','));
 }
 
@@ -480,9 +494,4 @@ void rt_parse_plan(spvf_plan *plan, const char *text, size_t size) {
         parse_statement(&p);
         if (p.token.kind != RT_END) take(&p, RT_NEWLINE, "the end of the line");
     }
-}
-
-const char *rt_plan_path(const spvf_plan *plan, ir_arena *a, const char *path) {
-    if (path[0] == '/' || !plan->folder[0]) return path;
-    return ir_sprintf(a, "%s/%s", plan->folder, path);
 }

@@ -90,6 +90,7 @@ typedef struct {
     uint32_t index; /* of buffer or scalar */
     uint64_t bytes; /* local */
     rt_internal internal;
+    uint32_t closure; /* which braces of its launch it is in, from 1 on; 0: none */
 } rt_plan_arg;
 
 typedef struct {

@@ -14,13 +14,18 @@ static bool same_specs(const rt_plan_launch *a, const rt_plan_launch *b) {
     return true;
 }
 
+const char *rt_plan_path(const spvf_plan *plan, ir_arena *a, const char *path) {
+    if (path[0] == '/' || !plan->folder[0]) return path;
+    return ir_sprintf(a, "%s/%s", plan->folder, path);
+}
+
 static void load(rt_library *lib, const rt_plan_launch *l) {
     spvf_plan *plan = lib->plan;
     size_t size;
     uint64_t start = rt_now_ns();
     const char *path = rt_plan_path(plan, lib->arena, l->path);
     char *bytes = rt_read_file(plan->context, lib->arena, path, &size);
-    spvf_module_options o = {sizeof o, l->specs.data, l->specs.n};
+    spvf_module_options o = {sizeof o, l->specs.data, l->specs.n, .closures = true};
     rt_loaded *known = ir_new(lib->arena, rt_loaded);
     *known = (rt_loaded){.path = l->path, .first = l};
     *ir_push(lib->arena, &lib->loaded) = known;
@@ -48,6 +53,29 @@ void rt_library_free(rt_library *lib) {
 
 /* ------------------------------------------------------------------------------------ arguments */
 
+/* Braces are around the members of each struct with pointers, and around nothing else. */
+static void check_braces(const rt_library *lib, const rt_plan_launch *l, const ir_func *f) {
+    for (uint32_t i = 0; i < f->nparams; i++) {
+        const ir_param *p = &f->param[i];
+        const rt_plan_arg *a = &l->args.data[i];
+        bool begins = i == 0 || p[-1].closure != p->closure;
+        bool opens = i == 0 || a[-1].closure != a->closure;
+        if (p->closure && (!a->closure || begins != opens))
+            rt_plan_fail(lib->plan, a->at,
+                         "parameter %u of kernel '%s' is a struct with pointers: this member, at "
+                         "byte %llu, is given %s",
+                         p->closure - 1, l->kernel, (unsigned long long)p->offset,
+                         !a->closure ? "without braces"
+                         : begins    ? "in the braces of another one"
+                                     : "in braces of its own");
+        if (!p->closure && a->closure)
+            rt_plan_fail(lib->plan, a->at,
+                         "in braces are the members of a struct with pointers, which kernel '%s' "
+                         "does not take here",
+                         l->kernel);
+    }
+}
+
 static const ir_func *kernel_of(const rt_library *lib, const rt_plan_launch *l,
                                 const spvf_module *m) {
     const ir_func *f = ir_func_find(m->ir, l->kernel);
@@ -57,6 +85,7 @@ static const ir_func *kernel_of(const rt_library *lib, const rt_plan_launch *l,
     if (f->nparams != l->args.n)
         rt_plan_fail(lib->plan, l->at, "kernel '%s' has %u arguments, %u are given", l->kernel,
                      f->nparams, l->args.n);
+    check_braces(lib, l, f);
     return f;
 }
 

@@ -107,6 +107,39 @@ Test(api, kernels_are_described) {
     spvf_context_destroy(c);
 }
 
+Test(api, structs_with_pointers_are_described_by_their_members) {
+    static const char text[] = "target 64\n"
+                               "kernel @k(%n: i32, %s: ptr.private byval(24) align 8 of {i8, "
+                               "ptr.global, f32}, %p: ptr.global) {\n"
+                               "entry:\n"
+                               "  %0: ptr.private = ptradd %s, 16\n"
+                               "  %x: f32 = load %0 align 4\n"
+                               "  store %x, %p align 4\n"
+                               "  ret\n"
+                               "}\n";
+    static const uint64_t offset[] = {0, 0, 8, 16, 0};
+    spvf_context *c = plain_context();
+    for (int closures = 0; closures < 2; closures++) {
+        const spvf_module_options o = {.size = sizeof o, .closures = closures};
+        spvf_module *m;
+        cr_assert_eq(spvf_module_load(c, "k.ir", text, sizeof text - 1, &o, &m), SPVF_OK);
+        const spvf_kernel_info *k = spvf_module_kernel(m, 0);
+        cr_assert_eq(k->arg_count, closures ? 5 : 3);
+        for (size_t i = 0; i < k->arg_count; i++) {
+            bool member = closures && i >= 1 && i <= 3;
+            cr_expect_eq(k->args[i].member, member);
+            cr_expect_eq(k->args[i].closure, member);
+            cr_expect_eq(k->args[i].offset, closures ? offset[i] : 0);
+        }
+        cr_expect_eq(k->args[1].kind, SPVF_ARG_VALUE);
+        cr_expect_eq(k->args[1].size, closures ? 1 : 24);
+        cr_expect_eq(k->args[2].kind, SPVF_ARG_BUFFER);
+        if (closures) cr_expect_eq(k->args[3].kind, SPVF_ARG_VALUE);
+        spvf_module_destroy(m);
+    }
+    spvf_context_destroy(c);
+}
+
 Test(api, what_is_written_is_read_again) {
     spvf_context *c = plain_context();
     spvf_module *m = load(c), *again;

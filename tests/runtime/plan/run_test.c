@@ -23,6 +23,24 @@ static const char kernels[] = "target 64\n"
                               "  store %v, %l align 4\n"
                               "  ret\n"
                               "}\n"
+                              "kernel @move(%s: ptr.private byval(24) align 8 of {ptr.global, i32, "
+                              "ptr.global}, %n: i32) {\n"
+                              "entry:\n"
+                              "  %from: ptr.global = load %s align 8\n"
+                              "  %0: ptr.private = ptradd %s, 8\n"
+                              "  %more: i32 = load %0 align 4\n"
+                              "  %1: ptr.private = ptradd %s, 16\n"
+                              "  %to: ptr.global = load %1 align 8\n"
+                              "  %i: i64 = global_id 0\n"
+                              "  %o: i64 = shl %i, 2\n"
+                              "  %p: ptr.global = ptradd %from, %o\n"
+                              "  %q: ptr.global = ptradd %to, %o\n"
+                              "  %v: i32 = load %p align 4\n"
+                              "  %a: i32 = add %v, %more\n"
+                              "  %b: i32 = mul %a, %n\n"
+                              "  store %b, %q align 4\n"
+                              "  ret\n"
+                              "}\n"
                               "kernel @loop(%n: i32) {\n"
                               "entry:\n"
                               "  jmp head\n"
@@ -56,6 +74,63 @@ Test(run, unwritten_bytes_equal_no_expected_value) {
                SPVF_ERROR_INPUT,
                "p:4:8: error: x[2] is undefined, nothing gave it a value, expected 0\n"
                "p:4:8: note: 2 of 3 elements are not as expected\n");
+}
+
+/* ------------------------------------------------------------------------- structs with pointers */
+
+#define MOVES "buffer x i32[4] = iota\nbuffer t i32[4] internal\nbuffer y i32[4]\n"
+
+Test(run, members_of_a_struct_are_given_in_braces) {
+    expect_run(MOVES "launch \"k.ir\":move global 4 args {x, 1, t}, 2\n"
+                     "launch \"k.ir\":move global 4 args {t, -3,\n   y}, 10\n"
+                     "expect y[0..3] = -10, 10, 30, 50\n",
+               SPVF_OK, "");
+}
+
+Test(run, members_of_structs_are_fused) {
+    static const char text[] = MOVES "fuse g strict {\n"
+                                     "  launch \"k.ir\":move global 4 args {x, 1, t}, 2\n"
+                                     "  launch \"k.ir\":move global 4 args {t, -3, y}, 10\n"
+                                     "}\n"
+                                     "expect y[0..3] = -10, 10, 30, 50\n";
+    expect_run(text, SPVF_OK, "");
+    spvf_context *c = new_context();
+    spvf_plan *p = load_plan(c, text);
+    spvf_fusion *f;
+    cr_assert_eq(spvf_plan_fuse(p, 0, &f), SPVF_OK, "%s", messages);
+    const spvf_fusion_info *info = spvf_fusion_get_info(f);
+    cr_assert_eq(info->arg_count, 2); /* x and y: t is no memory, and numbers are constants */
+    cr_expect_str_eq(info->args[0].info.name, "move_s.0");
+    cr_expect_str_eq(info->args[1].info.name, "move_s.16_1");
+    cr_expect_not(info->args[1].info.member);
+    spvf_fusion_destroy(f);
+    spvf_plan_destroy(p);
+    spvf_context_destroy(c);
+}
+
+Test(run, braces_that_do_not_fit) {
+    static const struct {
+        const char *args, *said;
+    } wrong[] = {
+        {"x, 1, t, 2",
+         "p:4:34: error: parameter 0 of kernel 'move' is a struct with pointers: this "
+         "member, at byte 0, is given without braces\n"},
+        {"{x, 1}, t, 2", "p:4:42: error: parameter 0 of kernel 'move' is a struct with pointers: "
+                         "this member, at byte 16, is given without braces\n"},
+        {"{x, 1}, {t}, 2", "p:4:43: error: parameter 0 of kernel 'move' is a struct with pointers: "
+                           "this member, at byte 16, is given in braces of its own\n"},
+        {"{x, 1, t, 2}",
+         "p:4:44: error: in braces are the members of a struct with pointers, which "
+         "kernel 'move' does not take here\n"},
+        {"{x, 1, t}, {2}", "p:4:46: error: in braces are the members of a struct with pointers, "
+                           "which kernel 'move' does not take here\n"},
+        {"{x, t}, 2", "p:4:8: error: kernel 'move' has 4 arguments, 3 are given\n"},
+    };
+    for (unsigned k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        char text[300];
+        snprintf(text, sizeof text, MOVES "launch \"k.ir\":move global 4 args %s\n", wrong[k].args);
+        expect_run(text, SPVF_ERROR_INPUT, wrong[k].said);
+    }
 }
 
 /* --------------------------------------------------------------------------------------- limits */

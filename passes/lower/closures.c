@@ -1,0 +1,135 @@
+/* closures.c — kernels that take pointers in structs by value get a parameter for each member.
+ *
+ *   does        SYCL compilers pass what a kernel captures as one struct by value, its closure.
+ *               Fusion and launches know arguments as parameters, not as bytes of a struct.  So each
+ *               member of a closure with pointers becomes a parameter, in ascending order of
+ *               offsets, at the place of the closure; arrays and structs in it give one parameter for
+ *               each of their elements.  The parameter says which parameter and offset it was
+ *               (ir_param.closure)
+ *   needs       kernels as they are read: code that was inlined into others keeps its parameters
+ *   leaves      a stack variable in place of the closure, which the kernel fills first.  sroa and
+ *               mem2reg make values of its members
+ *   gives up    on structs without a known type, with more than MAX_MEMBERS members, or with
+ *               pointers to private or local memory, and on kernels that other functions call
+ *
+ * A generic pointer in a closure comes from the host, so it is one to global memory.
+ *
+ * The method is that of the kernel lowering of SYCL compilers (LLVM RFC "SYCL kernel lowering").
+ */
+#include "passes/passes.h"
+
+enum { MAX_MEMBERS = 64 };
+
+typedef struct {
+    ir_type type; /* of the parameter */
+    ir_type held; /* in memory: differs for generic pointers */
+    uint64_t offset;
+} member;
+
+typedef struct {
+    const ir_module *m;
+    member list[MAX_MEMBERS];
+    unsigned n;
+    bool fits, has_pointers;
+} members;
+
+static void add_member(members *c, ir_type t, uint64_t offset) {
+    bool pointer = ir_is_ptr(t), generic = t == ir_ptr(IR_GENERIC);
+    bool from_host = !pointer || generic || t == ir_ptr(IR_GLOBAL) || t == ir_ptr(IR_CONST);
+    c->fits &= from_host && !ir_is_opaque(t) && c->n < MAX_MEMBERS;
+    c->has_pointers |= pointer;
+    if (c->fits) c->list[c->n++] = (member){generic ? ir_ptr(IR_GLOBAL) : t, t, offset};
+}
+
+static void add_members(members *c, ir_type t, uint64_t offset) {
+    if (!ir_is_aggregate(t)) {
+        add_member(c, t, offset);
+        return;
+    }
+    const ir_type_info *info = ir_type_get(c->m, t);
+    bool array = info->kind == IR_ARRAY;
+    for (uint32_t k = 0; k < info->count && c->fits; k++) {
+        ir_type part = info->member[array ? 0 : k];
+        add_members(c, part, offset + (array ? k * ir_sizeof(c->m, part) : info->offset[k]));
+    }
+}
+
+/* Is p a closure whose members can be parameters? */
+static bool find_members(const ir_module *m, const ir_param *p, members *c) {
+    *c = (members){.m = m, .fits = true};
+    if (!(p->attrs & IR_PARAM_BYVAL) || p->pointee == IR_VOID) return false;
+    if (ir_sizeof(m, p->pointee) != p->byval_size) return false;
+    add_members(c, p->pointee, 0);
+    return c->fits && c->has_pointers;
+}
+
+/* A variable with the bytes of the closure, before all other code. */
+static ir_inst *fill_variable(ir_func *f, const ir_param *closure, uint32_t first,
+                              const members *c) {
+    ir_builder b;
+    ir_builder_init(&b, f);
+    ir_before(&b, f->first->first);
+    ir_inst *variable = ir_build_byval(&b, closure);
+    for (unsigned k = 0; k < c->n; k++) {
+        const member *m = &c->list[k];
+        ir_inst *value = f->param_val[first + k];
+        ir_inst *offset = ir_const(f, ir_size_type(f->module), m->offset);
+        if (m->held != m->type) value = ir_build1(&b, IR_OP_ptrcast, m->held, value);
+        uint64_t align = ir_alignof(f->module, m->held);
+        while (m->offset % align || align > variable->imm.var->align) align /= 2;
+        ir_build_store(&b, value, ir_build_ptradd(&b, variable, offset, true), (unsigned)align, 0);
+    }
+    return variable;
+}
+
+static const char *name_member(const ir_func *f, const ir_param *closure, uint32_t index,
+                               uint64_t offset) {
+    ir_arena *a = &f->module->arena;
+    return closure->name ? ir_sprintf(a, "%s.%llu", closure->name, (unsigned long long)offset)
+                         : ir_sprintf(a, "arg%u.%llu", index, (unsigned long long)offset);
+}
+
+static void split(ir_func *f, uint32_t index, uint32_t original, const members *c) {
+    const ir_param closure = f->param[index];
+    ir_inst *old = f->param_val[index];
+    ir_type types[MAX_MEMBERS];
+    for (unsigned k = 0; k < c->n; k++) types[k] = c->list[k].type;
+    ir_split_param(f, index, c->n, types);
+    for (unsigned k = 0; k < c->n; k++) {
+        ir_param *p = &f->param[index + k];
+        p->closure = original + 1;
+        p->offset = c->list[k].offset;
+        p->name = name_member(f, &closure, original, p->offset);
+    }
+    ir_replace_uses(old, fill_variable(f, &closure, index, c));
+}
+
+static bool is_called(const ir_module *m, const ir_func *kernel) {
+    foreach_func (f, m)
+        if (!ir_is_declaration(f))
+            foreach_block (b, f)
+                foreach_inst (i, b)
+                    if (i->op == IR_OP_call && i->imm.func == kernel) return true;
+    return false;
+}
+
+static bool lower(ir_func *f) {
+    members c;
+    bool changed = false;
+    for (uint32_t at = 0, original = 0; at < f->nparams; original++) {
+        bool closure = find_members(f->module, &f->param[at], &c);
+        if (closure && !changed && is_called(f->module, f)) return false;
+        if (closure) split(f, at, original, &c);
+        at += closure ? c.n : 1;
+        changed |= closure;
+    }
+    return changed;
+}
+
+bool pass_closures(ir_module *m, pass_ctx *cx) {
+    bool changed = false;
+    (void)cx;
+    foreach_func (f, m)
+        if (f->flags & IR_FUNC_KERNEL && !ir_is_declaration(f)) changed |= lower(f);
+    return changed;
+}

@@ -1,0 +1,94 @@
+/* pipelines.cpp — pipelines of kernels as a SYCL program has them. */
+#include "sycl.hpp"
+
+/* -------------------------------------------------------- a chain, each step written in its own way */
+
+struct scale {
+    accessor<float> in, out;
+    float by;
+    void operator()() const { out[item()] = in[item()] * by; }
+};
+
+struct shift {
+    accessor<float> in;
+    float by;
+    accessor<float> out;
+    unsigned n;
+    void operator()() const {
+        if (item() < n) out[item()] = in[item()] + by;
+    }
+};
+
+struct square {
+    accessor<float> in, out;
+    void operator()() const {
+        unsigned long i = item_of_groups();
+        out[i] = in[i] * in[i];
+    }
+};
+
+/* Pointers without accessors, as with unified shared memory. */
+struct halve {
+    __attribute__((opencl_global)) const float *in;
+    __attribute__((opencl_global)) float *out;
+    void operator()() const { out[item()] = in[item()] * 0.5f; }
+};
+
+/* ------------------------------------------------------------------------------------- a diamond */
+
+struct product {
+    accessor<float> a, b, out;
+    void operator()() const { out[item()] = a[item()] * b[item()]; }
+};
+
+struct sum {
+    accessor<float> a, b, out;
+    void operator()() const { out[item()] = a[item()] + b[item()]; }
+};
+
+/* ------------------------------------------------- the vectors of a conjugate gradient iteration */
+
+struct axpy { /* y += a * x */
+    float a;
+    accessor<float> x, y;
+    void operator()() const { y[item()] += a * x[item()]; }
+};
+
+struct xpay { /* y = x + a * y */
+    accessor<float> x, y;
+    float a;
+    void operator()() const { y[item()] = x[item()] + a * y[item()]; }
+};
+
+/* -------------------------------------------------------------- a stencil that reads neighbours */
+
+struct smooth {
+    accessor<float> in, out;
+    unsigned n;
+    void operator()() const {
+        unsigned long i = item(), left = i ? i - 1 : 0, right = i + 1 < n ? i + 1 : i;
+        out[i] = in[left] + 2 * in[i] + in[right];
+    }
+};
+
+struct Scale;
+struct Shift;
+struct Square;
+struct Halve;
+struct Product;
+struct Sum;
+struct Axpy;
+struct Xpay;
+struct Smooth;
+
+int main() {
+    launch<Scale>(scale{});
+    launch<Shift>(shift{});
+    launch<Square>(square{});
+    launch<Halve>(halve{});
+    launch<Product>(product{});
+    launch<Sum>(sum{});
+    launch<Axpy>(axpy{});
+    launch<Xpay>(xpay{});
+    launch<Smooth>(smooth{});
+}

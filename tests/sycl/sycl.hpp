@@ -1,0 +1,30 @@
+/* sycl.hpp — what a SYCL runtime gives to kernels, as little as these tests need.
+ *
+ * A kernel is a function object.  The compiler makes an entry point of `launch<NAME>(object)`, which
+ * takes the object by value: a struct with pointers, the closure. */
+#pragma once
+
+template <typename, typename... Objects> void sycl_kernel_launch(const char *, Objects...) {}
+
+template <typename Name, typename Object>
+[[clang::sycl_kernel_entry_point(Name)]] void launch(Object object) {
+    object();
+}
+
+extern "C" [[clang::sycl_external]] unsigned long __spirv_BuiltInGlobalInvocationId(int);
+extern "C" [[clang::sycl_external]] unsigned long __spirv_BuiltInLocalInvocationId(int);
+extern "C" [[clang::sycl_external]] unsigned long __spirv_BuiltInWorkgroupId(int);
+
+inline unsigned long item() { return __spirv_BuiltInGlobalInvocationId(0); }
+
+/* As a runtime computes it that knows groups of 128 items. */
+inline unsigned long item_of_groups() {
+    return __spirv_BuiltInLocalInvocationId(0) | __spirv_BuiltInWorkgroupId(0) << 7;
+}
+
+/* A part of a buffer, as accessors are: a pointer and where in the buffer it begins. */
+template <typename T> struct accessor {
+    __attribute__((opencl_global)) T *data;
+    unsigned long first;
+    __attribute__((opencl_global)) T &operator[](unsigned long i) const { return data[first + i]; }
+};
