@@ -1,12 +1,11 @@
-/* closures.c — kernels that take pointers in structs by value get a parameter for each member.
+/* closures.c — kernels that take structs with pointers by value get a parameter for each member.
  *
  *   does        SYCL compilers pass what a kernel captures as one struct by value, its closure.
- *               Fusion and launches know arguments as parameters, not as bytes of a struct.  So each
- *               member of a closure with pointers becomes a parameter, in ascending order of
- *               offsets, at the place of the closure; arrays and structs in it give one parameter for
- *               each of their elements.  The parameter says which parameter and offset it was
- *               (ir_param.closure)
- *   needs       kernels as they are read: code that was inlined into others keeps its parameters
+ *               Fusion and launches know arguments as parameters, not as bytes of a struct.  So
+ *               each member of a closure with pointers becomes a parameter, in ascending order of
+ *               offsets, at the place of the closure; each element of structs and arrays in it is
+ *               a member.  The parameter says where it was (ir_param.closure, offset)
+ *   needs       kernels as they are read
  *   leaves      a stack variable in place of the closure, which the kernel fills first.  sroa and
  *               mem2reg make values of its members
  *   gives up    on structs without a known type, with more than MAX_MEMBERS members, or with

@@ -67,7 +67,8 @@ static void judge(void *arg) {
 }
 
 spvf_module *ocl_load(ocl_build *b, const char *name, const ocl_code *code) {
-    const spvf_module_options o = {sizeof o, code->specs, code->spec_count};
+    const spvf_module_options o = {
+        .size = sizeof o, .specs = code->specs, .spec_count = code->spec_count};
     loading l = {.build = b};
     ir_ctx *cx = &b->context->cx;
     if (spvf_module_load(b->context, name, code->il, code->il_size, &o, &l.module) != SPVF_OK)
