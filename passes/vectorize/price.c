@@ -240,16 +240,34 @@ static bool steps_far(const simd *s, const ir_inst *v, const ir_loop *loop, unsi
     }
 }
 
+/* Does the loop access elements side by side that are far from those of its next round? */
+static bool steps_over(const simd *s, const ir_inst *i, const ir_loop *loop) {
+    if (i->op != IR_OP_load && i->op != IR_OP_store) return false;
+    const ir_inst *p = simd_address(i);
+    return simd_shape_of(s, p) == SIMD_STRIDED && steps_far(s, p, loop, 0);
+}
+
+bool simd_steps_over(const simd *s) {
+    for (uint32_t k = 0; k < s->n; k++) {
+        if (s->node[k].kind != SIMD_BLOCK) continue;
+        const ir_block *b = s->node[k].block;
+        const ir_loop *loop = s->uniformity->loops->of[b->id];
+        if (loop == s->scalar.loop) continue;
+        foreach_inst (i, b)
+            if (steps_over(s, i, loop)) return true;
+    }
+    return false;
+}
+
 /* What the items of an iteration lose by fetching lines once each, for one of them. */
 static uint64_t price_lines(const simd *s, const ir_block *b) {
     const ir_loop *loop = s->uniformity->loops->of[b->id];
     uint64_t sum = 0;
     if (loop == s->scalar.loop) return 0;
     foreach_inst (i, b) {
-        if (i->op != IR_OP_load && i->op != IR_OP_store) continue;
-        const ir_inst *p = simd_address(i);
-        if (simd_shape_of(s, p) != SIMD_STRIDED || !steps_far(s, p, loop, 0)) continue;
-        uint64_t lines = (uint64_t)llabs(s->value[p->id].stride) * s->lanes / LINE + 1;
+        if (!steps_over(s, i, loop)) continue;
+        int64_t stride = s->value[simd_address(i)->id].stride;
+        uint64_t lines = (uint64_t)llabs(stride) * s->lanes / LINE + 1;
         if (lines < s->lanes) sum += FAR * (s->lanes - lines) / s->lanes;
     }
     return sum;

@@ -424,6 +424,9 @@ void simd_build_rest(simd *s, const simd_frame *fr);
 
 /* Does the vector loop, which has been built, take less time than the scalar one? */
 bool simd_pays(simd *s, const simd_frame *fr);
+/* Does an inner loop access elements of items side by side, and step over lines from round to round,
+ * as loops do that share a range among all items? */
+bool simd_steps_over(const simd *s);
 
 /* ------------------------------------------------------------------------------------ remarks.c */
 

@@ -4,6 +4,8 @@
  * innermost loops have.  It is doubled while the body is small and the values that are live at once
  * fit into registers: several registers of independent items hide the latencies of each other.
  * A body of medium size is doubled if its operations are a chain, each waiting for the one before.
+ * Where the rounds of an inner loop step over the elements of other items, small and medium bodies
+ * have four registers: the more elements of each line and page are used while they are near.
  * Members of structures are shuffled, and elements of small arrays selected, register by register,
  * so accesses to them make a body larger.
  *
@@ -171,6 +173,7 @@ static unsigned choose_lanes(const simd *s, const contents *c) {
     unsigned lanes = vector_bits(s) / c->bits, times = c->size < FEW ? 4 : c->size < SOME ? 2 : 1;
     if (s->scalar.is_innermost) return choose_innermost_lanes(s, c);
     if (times == 1 && c->size < MANY && is_chain(s)) times = 2;
+    if (times == 2 && simd_steps_over(s)) times = 4;
     uint64_t live_bits = find_pressure(s) + 8 * simd_small_arrays(s);
     for (; times > 1 && fits(s, live_bits, 2 * lanes); times /= 2) lanes *= 2;
     return lanes < IR_MAX_LANES ? lanes : IR_MAX_LANES;
