@@ -123,8 +123,38 @@ static void split_lanewise(vectors *s, ir_inst *i) {
     vec_set_pieces(s, i, out, n);
 }
 
+/* The number of bits by which x is shifted down, if they are known and leave of a lane of 64 bits
+ * none of the low half; otherwise 0. */
+static unsigned shift_to_low_half(const ir_inst *x) {
+    uint64_t by;
+    bool known = x->op == IR_OP_lshr && ir_is_const(ir_arg(x, 1)) && ir_is_splat(ir_arg(x, 1), &by);
+    return known && by >= 32 && by < 64 ? (unsigned)by : 0;
+}
+
+/* Every other lane of two pieces, seen with lanes of half the size, is one piece of the result: the
+ * low halves, or the high ones of what is shifted down to them.  False: they do not fit so. */
+static bool take_halves(vectors *s, ir_inst *i) {
+    ir_inst *x = ir_arg(i, 0), **out = vec_room(s, ir_lanes(i->type));
+    unsigned n = vec_unit(s, i->type), half = vec_unit(s, x->type), by = shift_to_low_half(x);
+    bool fits = half > 1 && n == 2 * half && ir_lanes(i->type) % n == 0;
+    if (!fits || ir_elem(x->type) != IR_I64 || ir_elem(i->type) != IR_I32) return false;
+    uint8_t mask[IR_MAX_LANES];
+    for (unsigned k = 0; k < n; k++) mask[k] = (uint8_t)(2 * k + (by != 0));
+    if (by) x = ir_arg(x, 0);
+    for (unsigned first = 0; first < ir_lanes(i->type); first += n) {
+        ir_inst *low = vec_cast(s, ir_vector(IR_I32, n), vec_piece(s, x, first, half));
+        ir_inst *high = vec_cast(s, ir_vector(IR_I32, n), vec_piece(s, x, first + half, half));
+        ir_inst *v = ir_build_shuffle(&s->b, low, high, n, mask);
+        if (by > 32) v = ir_build2(&s->b, IR_OP_lshr, v->type, v, ir_const(s->f, v->type, by - 32));
+        out[first / n] = v;
+    }
+    vec_set_pieces(s, i, out, n);
+    return true;
+}
+
 static void split_trunc(vectors *s, ir_inst *i) {
     ir_inst *x = ir_arg(i, 0), **out = vec_room(s, ir_lanes(i->type));
+    if (take_halves(s, i)) return;
     width w = {IR_MAX_LANES, 64};
     limit_to_value(&w, s, x);
     limit_to_value(&w, s, i);
