@@ -175,7 +175,9 @@ Test(cache, code_is_in_the_key) {
 }
 
 Test(cache, launches_and_options_are_in_the_key) {
-    rt_native_options o[17];
+    enum { OTHERS = 20 };
+    rt_native_options o[OTHERS];
+    rt_key keys[OTHERS + 1] = {key_of(kernels, &options)};
     for (unsigned n = 0; n < sizeof o / sizeof *o; n++) o[n] = options;
     o[0].shape.local[0] = 32;
     o[1].shape.local[2] = 2;
@@ -194,9 +196,12 @@ Test(cache, launches_and_options_are_in_the_key) {
     o[14].shape.apart = true;
     o[15].shape.on_lines = true;
     o[16].shape.streams = true;
-    rt_key key = key_of(kernels, &options);
-    for (unsigned n = 0; n < sizeof o / sizeof *o; n++)
-        cr_expect_not(is_same_key(key, key_of(kernels, &o[n])), "%u", n);
+    o[17].shape.subgroup = 16;
+    o[18].only_blocks = false;
+    o[19].code.lanes = 1;
+    for (unsigned n = 0; n < OTHERS; n++) keys[n + 1] = key_of(kernels, &o[n]);
+    for (unsigned n = 0; n <= OTHERS; n++)
+        for (unsigned k = 0; k < n; k++) cr_expect_not(is_same_key(keys[k], keys[n]), "%u %u", k, n);
 }
 
 /* -------------------------------------------------------------------------------------- objects */
