@@ -13,6 +13,7 @@ suite bugs sh tests/runtime/cli/bugs.sh "$release"
 suite corpus-remarks sh tests/passes/vectorize/corpus.sh "$release"
 suite remarks sh tests/runtime/cli/remarks.sh "$release"
 suite explain sh tests/runtime/cli/explain.sh "$release"
+suite code-forms sh tests/codegen/x86_64/forms.sh "$release"
 suite stats sh tests/runtime/cli/stats.sh "$release"
 suite golden "$release/tests/run" --isel tests/ir tests/passes $(machine_folders)
 suite docs sh tests/docs.sh "$release"

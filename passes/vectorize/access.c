@@ -82,6 +82,13 @@ static ir_inst *reverse(simd *s, ir_inst *x) {
     return build_shuffle(s, x, x, s->lanes, mask);
 }
 
+/* By way of numbers, since no target moves lanes of masks. */
+static ir_inst *reverse_mask(simd *s, ir_inst *mask) {
+    ir_type t = ir_vector(ir_scalar(IR_I32), s->lanes);
+    ir_inst *numbers = reverse(s, ir_build1(&s->b, IR_OP_sext, t, mask));
+    return ir_build2(&s->b, IR_OP_ne, simd_mask_type(s), numbers, ir_const(s->f, t, 0));
+}
+
 /* ---------------------------------------------------------------------------------------- loads */
 
 static ir_inst *load_lanes(simd *s, const ir_inst *i, ir_type t, ir_inst *p, const simd_node *n) {
@@ -95,7 +102,7 @@ static void load_reversed(simd *s, ir_inst *i, const simd_node *n) {
     ir_inst *last = simd_base(s, simd_address(i));
     ir_inst *first = simd_step(s, last, -element_bytes(s, i) * (s->lanes - 1));
     simd_node flipped = *n;
-    if (n->mask) flipped.mask = reverse(s, n->mask);
+    if (n->mask) flipped.mask = reverse_mask(s, n->mask);
     ir_type t = ir_vector(i->type, s->lanes);
     simd_set_part(s, i, 0, reverse(s, load_lanes(s, i, t, first, &flipped)));
 }
@@ -185,7 +192,8 @@ static void store_lanes(simd *s, const ir_inst *i, ir_inst *v, ir_inst *p, ir_in
 static void store_reversed(simd *s, const ir_inst *i, const simd_node *n) {
     ir_inst *last = simd_base(s, simd_address(i));
     ir_inst *first = simd_step(s, last, -element_bytes(s, i) * (s->lanes - 1));
-    store_lanes(s, i, reverse(s, component(s, i, 0)), first, n->mask ? reverse(s, n->mask) : NULL);
+    store_lanes(s, i, reverse(s, component(s, i, 0)), first,
+                n->mask ? reverse_mask(s, n->mask) : NULL);
 }
 
 /* n components as integers that hold them. */
