@@ -85,16 +85,16 @@ static form extend(const simd *s, const ir_inst *i, form x) {
     return simd_cannot_wrap(s, v, x.stride, i->op == IR_OP_sext) ? x : varying;
 }
 
-static bool is_all_ones(const ir_inst *v) { return ir_is_const(v) && ir_signed_const(v) == -1; }
-
 /* An operation on bits of an index whose lanes differ in low bits only, and of what all lanes have:
  * these bits are kept, flipped, or become the same.  Where all bits are flipped, it is -1 - x. */
 static form mask(const simd *s, const ir_inst *i) {
     for (unsigned n = 0; n < 2; n++) {
-        form x = form_of(s, ir_arg(i, n), i->block), y = form_of(s, ir_arg(i, 1 - n), i->block);
+        const ir_inst *other = ir_arg(i, 1 - n);
+        form x = form_of(s, ir_arg(i, n), i->block), y = form_of(s, other, i->block);
         if (x.shape != SIMD_STRIDED || y.shape != SIMD_UNIFORM) continue;
-        if (i->op == IR_OP_xor && is_all_ones(ir_arg(i, 1 - n))) return scale(x, -1);
-        simd_low_bits low = simd_find_low_bits(s, ir_arg(i, n), x.stride, ir_arg(i, 1 - n));
+        bool flips = i->op == IR_OP_xor && ir_is_const(other) && ir_signed_const(other) == -1;
+        if (flips) return scale(x, -1);
+        simd_low_bits low = simd_find_low_bits(s, ir_arg(i, n), x.stride, other);
         if (low == SIMD_LOW_UNKNOWN) return varying;
         if (low == SIMD_LOW_ONES && i->op == IR_OP_xor) return scale(x, -1);
         return low == (i->op == IR_OP_and ? SIMD_LOW_ONES : SIMD_LOW_ZEROS) ? x : strided(0);
