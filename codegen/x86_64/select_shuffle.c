@@ -144,13 +144,31 @@ static ir_inst *shuffle_dwords(const shuffle *s) {
     return r ? r : permute_dwords(s, unit, false);
 }
 
+/* Every other dword of both, and what is like it: in each part dwords of x, then some of y, whose
+ * inner quads are exchanged afterwards.  NULL: it is another shuffle. */
+static ir_inst *shuffle_crossed(const shuffle *s) {
+    enum { QUAD = 8 };
+    shuffle crossed = *s;
+    int8_t alike[X86_PART];
+    int unit[8];
+    memcpy(crossed.from + QUAD, s->from + 2 * QUAD, QUAD);
+    memcpy(crossed.from + 2 * QUAD, s->from + QUAD, QUAD);
+    if (!x86_find_units(s->from, 8, 4, unit) || !is_alike(&crossed, alike)) return NULL;
+    for (int k = 0; k < X86_PART; k++)
+        if (alike[k] != X86_NO_BYTE && (alike[k] >= X86_PART) != (k >= QUAD)) return NULL;
+    const x86_shuffle16 p = {s->b, s->type, X86_VEX_256, s->x, s->y, alike};
+    return x86_build_imm(s->b, s->type, X86_VPERMQ_y_ym_imm8, IR_ARGS(x86_build_shuffle16(p)),
+                         0xd8);
+}
+
 static ir_inst *shuffle_wide(const shuffle *s) {
     int8_t alike[X86_PART];
     if (x86_bytes_of(s->type) <= X86_PART) return shuffle_narrow(s);
     if (x86_bytes_of(s->source) <= X86_PART) return shuffle_by_halves(s);
     if (is_alike(s, alike))
         return x86_build_shuffle16((x86_shuffle16){s->b, s->type, X86_VEX_256, s->x, s->y, alike});
-    ir_inst *r = shuffle_dwords(s);
+    ir_inst *r = takes_whole(s, true) ? shuffle_crossed(s) : NULL;
+    if (!r) r = shuffle_dwords(s);
     return r ? r : shuffle_by_halves(s);
 }
 
