@@ -21,6 +21,7 @@ typedef enum {
     IR_FORM_CONTIGUOUS, /* neighbours in memory, one vector */
     IR_FORM_REVERSED,   /* the same, backwards */
     IR_FORM_MEMBERS,    /* every step-th element: whole vectors, and shuffles */
+    IR_FORM_TILES,      /* neighbours of each item: a vector of each, and shuffles */
     IR_FORM_ARRAY,      /* private memory, items side by side */
     IR_FORM_APART,      /* an address for each item: gather, scatter */
     IR_FORM_ATOMIC      /* updates, one after the other */
@@ -34,7 +35,7 @@ typedef struct {
     bool masked; /* items of an iteration may be left out */
     ir_space space;
     uint32_t arg;   /* the argument of the kernel that leads to the memory, or IR_NO_ARG */
-    uint32_t step;  /* MEMBERS: elements from an item to the next */
+    uint32_t step;  /* MEMBERS: elements from an item to the next; TILES: of an item */
     uint32_t count; /* accesses of which all this is true */
     ir_source at;
 } ir_remark_access;

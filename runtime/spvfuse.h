@@ -480,6 +480,7 @@ typedef enum {
     SPVF_FORM_CONTIGUOUS, /* neighbours in memory: one vector */
     SPVF_FORM_REVERSED,   /* the same, backwards */
     SPVF_FORM_MEMBERS, /* every step-th element, as of members of structures: vectors, shuffles */
+    SPVF_FORM_TILES,   /* neighbours of each work-item: a vector of each, transposed */
     SPVF_FORM_ARRAY,   /* private memory: work-items side by side */
     SPVF_FORM_APART,   /* an address for each work-item: gather, scatter */
     SPVF_FORM_ATOMIC   /* updates, one after the other */
@@ -491,7 +492,7 @@ typedef struct {
     bool masked;        /* work-items of an iteration may be left out */
     uint32_t arg;       /* the argument of the kernel that leads to the memory, or UINT32_MAX */
     const char *memory; /* its name, or what memory it is */
-    uint32_t step;      /* for MEMBERS: elements from a work-item to the next */
+    uint32_t step;      /* MEMBERS: elements from a work-item to the next; TILES: of a work-item */
     uint32_t count;     /* accesses of this place of which all this is true */
     const char *source_file; /* NULL: unknown, as are line and column 0 */
     uint32_t source_line, source_column;

@@ -2,6 +2,7 @@
  *
  *   lanes next to each other, in either order    one vector, a reversal of lanes
  *   members of structures, and components        vectors of all, and shuffles (members.c)
+ *   neighbours of each lane, lanes apart         a vector of each lane, and shuffles (tiles.c)
  *   one address for all                          a scalar load; a store of the last lane
  *   anything else                                gather and scatter
  */
@@ -23,7 +24,8 @@ ir_access_form simd_form_of(const simd *s, const ir_inst *i) {
     bool scalar = ir_lanes(simd_accessed(i)) == 1;
     int64_t step = step_of(s, i);
     if (s->value[simd_address(i)->id].array) return IR_FORM_ARRAY;
-    if (s->value[i->id].group) return IR_FORM_MEMBERS;
+    const simd_group *g = s->value[i->id].group;
+    if (g) return g->is_apart ? IR_FORM_TILES : IR_FORM_MEMBERS;
     if (simd_shape_of(s, simd_address(i)) == SIMD_UNIFORM) return IR_FORM_UNIFORM;
     if (scalar && step == 1) return IR_FORM_CONTIGUOUS;
     return scalar && step == -1 ? IR_FORM_REVERSED : IR_FORM_APART;
@@ -34,6 +36,7 @@ static ir_access_form find_form(const simd *s, const ir_inst *i) {
                                          [IR_FORM_CONTIGUOUS] = IR_COUNT_vectorize_contiguous,
                                          [IR_FORM_REVERSED] = IR_COUNT_vectorize_reversed,
                                          [IR_FORM_MEMBERS] = IR_COUNT_vectorize_members,
+                                         [IR_FORM_TILES] = IR_COUNT_vectorize_tiles,
                                          [IR_FORM_ARRAY] = IR_COUNT_vectorize_arrays,
                                          [IR_FORM_APART] = IR_COUNT_vectorize_scattered};
     ir_access_form form = simd_form_of(s, i);
@@ -164,6 +167,7 @@ static void gather(simd *s, ir_inst *i, const simd_node *n) {
 void simd_load(simd *s, ir_inst *i, const simd_node *n) {
     switch (find_form(s, i)) {
     case IR_FORM_ARRAY: simd_load_array(s, i, n); break;
+    case IR_FORM_TILES:
     case IR_FORM_MEMBERS: simd_access_members(s, i, n); break;
     case IR_FORM_CONTIGUOUS:
         simd_set_part(

@@ -50,6 +50,17 @@ static unsigned step_of(const simd *s, const ir_inst *i) {
     return k > 1 && ir_lanes(t) <= k ? k : 0;
 }
 
+bool simd_has_far_lanes(const simd *s, const ir_inst *i) {
+    if (i->op != IR_OP_load || step_of(s, i)) return false;
+    const simd_value *p = &s->value[simd_address(i)->id];
+    simd_shape shape = simd_shape_of(s, simd_address(i));
+    int64_t bytes = element_bytes(s, i->type);
+    if (ir_is_ptr(ir_elem(i->type)) || ir_is_bool(i->type) || shape == SIMD_UNIFORM) return false;
+    if (p->array || ir_lanes(i->type) > simd_tile_limit(s, (unsigned)bytes)) return false;
+    bool is_near = p->stride == bytes || p->stride == -bytes;
+    return shape == SIMD_VARYING || !is_near || ir_is_vector(i->type);
+}
+
 unsigned simd_shuffles_of(const simd *s, const ir_inst *i) {
     unsigned k = step_of(s, i), count = 0;
     for (unsigned reach = 1; reach < k; reach *= 2) count++;
@@ -117,11 +128,22 @@ static bool may_join(const finder *f, const simd_group *g, const ir_inst *i, uns
 
 /* ---------------------------------------------------------------------------------- the choice */
 
+/* Are a run of each lane, and shuffles, better than gathers, which take up to 8 bytes? */
+static bool is_tile(const simd *s, const simd_group *g, unsigned used, bool masked) {
+    uint64_t gathers = 0, bytes = used * ir_sizeof(s->f->module, g->element);
+    if (masked && !(s->cx->target && s->cx->target->has_masks)) return false;
+    for (unsigned n = 0; n < g->n; n++)
+        gathers += (ir_access_size(s->f->module, g->access[n]->type) + 7) / 8;
+    unsigned least = masked ? 4 : bytes > 8 ? 2 : 3;
+    return used > 1 && 2 * used >= g->k && gathers >= least;
+}
+
 /* Are vectors of all elements better than an access for each of them? */
 static bool is_worth(const simd *s, const simd_group *g) {
     unsigned used = (unsigned)__builtin_popcount(g->wanted);
     bool has_masks = s->cx->target && s->cx->target->has_masks;
     bool masked = simd_is_masked(s, g->at->block), full = used == g->k;
+    if (g->is_apart) return is_tile(s, g, used, masked);
     if (masked || (g->is_store && !full)) return has_masks && 2 * used >= g->k;
     return full || g->k <= WIDE;
 }
@@ -133,6 +155,7 @@ static void finish(const finder *f, simd_group *g) {
         g->wanted |= ((1u << ir_lanes(simd_accessed(g->access[n]))) - 1)
                      << (g->offset[n] - first) / bytes;
     g->at = g->access[g->is_store ? g->n - 1 : 0];
+    while (g->is_apart && g->k > 2 && !(g->wanted >> g->k / 2)) g->k /= 2;
     g->first = first - g->offset[g->is_store ? g->n - 1 : 0];
     for (unsigned n = 0; n < g->n && is_worth(f->s, g); n++)
         f->s->value[g->access[n]->id].group = g;
@@ -165,6 +188,8 @@ static simd_group *add_access(finder *f, ir_inst *i) {
     unsigned k = step_of(f->s, i);
     simd_group *g = NULL;
     int64_t offset = 0;
+    bool apart = simd_has_far_lanes(f->s, i);
+    if (apart) k = simd_tile_limit(f->s, (unsigned)element_bytes(f->s, i->type));
     if (!k) return NULL;
     if (!f->has_alias) pass_alias_begin(&f->alias, f->s->f, f->s->scratch);
     f->has_alias = true;
@@ -174,6 +199,7 @@ static simd_group *add_access(finder *f, ir_inst *i) {
         g = open_group(f, i, k);
         offset = 0;
     }
+    g->is_apart = apart;
     g->access[g->n] = i;
     g->offset[g->n++] = offset;
     return g;

@@ -11,7 +11,8 @@
 typedef struct {
     simd *s;
     const simd_group *g;
-    ir_inst *address; /* of element 0 of the first item */
+    const simd_node *node;
+    ir_inst *address; /* of element 0 of the first item, if the others follow it */
     ir_inst *active; /* of each lane all bits or none, as integers of the element's size; or NULL */
     ir_type element;
     unsigned bytes; /* of an element */
@@ -29,8 +30,8 @@ static unsigned count_accessed(const members *m) {
 static members members_of(simd *s, const simd_group *g, const simd_node *n) {
     const ir_target *t = s->cx->target;
     unsigned bytes = ir_bits(NULL, g->element) / 8, room = t ? t->vector_bytes : 16;
-    members m = {.s = s, .g = g, .element = g->element, .bytes = bytes};
-    m.address = simd_step(s, simd_base(s, simd_address(g->at)), g->first);
+    members m = {.s = s, .g = g, .node = n, .element = g->element, .bytes = bytes};
+    if (!g->is_apart) m.address = simd_step(s, simd_base(s, simd_address(g->at)), g->first);
     m.has_masks = t && t->has_masks;
     m.lanes = room && room / bytes < s->lanes ? room / bytes : s->lanes;
     m.is_whole = !(g->k & (g->k - 1)) && g->k * m.lanes * bytes <= room &&
@@ -125,6 +126,10 @@ static ir_inst *load_elements(const members *m, run r) {
 static void load_block(const members *m, unsigned first, ir_inst **out) {
     unsigned k = m->g->k;
     ir_inst *x[SIMD_MAX_MEMBERS];
+    if (m->g->is_apart) {
+        simd_load_tile(m->s, m->g, &(simd_tile){first, m->lanes, m->active}, m->node, out);
+        return;
+    }
     if (m->is_whole) {
         simd_split(&m->s->b, k, load_elements(m, (run){first * k, k * m->lanes, NULL}), out);
         return;

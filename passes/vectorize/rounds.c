@@ -235,29 +235,6 @@ static void build_entry(rounds *r, ir_block *join, ir_inst *limit) {
 
 /* ------------------------------------------------------------------------------------- the copy */
 
-static bool is_after(const rounds *r, const ir_use *u) {
-    return !is_in(r, u->user->block) || (u->user->op == IR_OP_phi && !is_in(r, ir_use_block(u)));
-}
-
-/* Gives the loop an exit of its own, with a phi for each value that is used after it. */
-static void close_loop(rounds *r) {
-    ir_value_list out = {0};
-    for (uint32_t k = 0; k < r->loop->nblocks; k++)
-        foreach_inst (i, r->loop->block[k]) {
-            bool after = false;
-            foreach_use (u, i) after |= is_after(r, u);
-            if (after) *ir_push(r->s->scratch, &out) = i;
-        }
-    r->exit = ir_split_edge(r->latch, 1);
-    for (uint32_t k = 0; k < out.n; k++) {
-        ir_inst *phi = ir_inst_new(r->s->f, IR_OP_phi, out.data[k]->type, 1);
-        foreach_use (u, out.data[k])
-            if (is_after(r, u)) ir_set_arg(u->user, (unsigned)(u - u->user->arg), phi);
-        ir_set_arg(phi, 0, out.data[k]);
-        ir_insert(phi, r->exit, r->exit->first);
-    }
-}
-
 static ir_block *copy_loop(rounds *r) {
     ir_arena *a = r->s->scratch;
     ir_func *f = r->s->f;
@@ -311,7 +288,7 @@ static void split(rounds *r) {
     if (r->phi) r->before = ir_split_edge(r->before, r->before->succ[0] == r->header ? 0 : 1);
     foreach_phi (phi, r->header)
         *ir_push(s->scratch, &r->init) = ir_arg(phi, ir_pred_index(r->header, r->before));
-    close_loop(r);
+    r->exit = simd_close_loop(s, r->loop, r->latch);
     ir_block *join = link_copy(r, copy_loop(r));
     ir_inst *limit = build_test(r);
     if (r->phi) {

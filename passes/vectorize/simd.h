@@ -11,6 +11,9 @@
  *   shape.c        how values differ between lanes: not at all, by a constant stride, or anyhow
  *   wrap.c         strided values of which no lane wraps
  *   rounds.c       loops of items that end at almost the same time
+ *   strips.c       loops that go along rows of the items
+ *   strips_copies.c  their copies
+ *   close.c        values that are used after a loop that is copied
  *   legal.c        what cannot be vectorized
  *   masks.c        which lanes are active in a block; phis that become selects
  *   width.c        how many lanes
@@ -19,6 +22,7 @@
  *   access.c       loads and stores
  *   groups.c       accesses of members of a structure, which are done together
  *   members.c      their loads and stores
+ *   tiles.c        the same of lanes that are apart
  *   transpose.c    the shuffles of these
  *   carried.c      what goes from one item to the next
  *   combine.c      its form in the vector loop and after it
@@ -107,7 +111,10 @@ typedef struct {
     ir_block *preheader; /* of the vector loop */
     bool *is_split;      /* by id of a header, below nsplit: rounds.c has seen it */
     uint32_t nsplit;
-    uint32_t nblocks; /* ids of the blocks of the scalar code are below */
+    bool *has_strips;      /* the same of strips.c */
+    ir_value_list *strips; /* branches to strips, of the scalar loop */
+    ir_arena *memory;      /* of what remains when the loop is analysed again */
+    uint32_t nblocks;      /* ids of the blocks of the scalar code are below */
     ir_vec(struct simd_carried) carried;
     ir_vec(struct simd_after) after; /* values of the loop that are used after it */
     ir_vec(ir_inst *) phis;          /* scalar phis whose copies get their arguments at the end */
@@ -179,8 +186,9 @@ typedef struct simd_value {
     /* The copy: the scalar that all lanes have, or that lane 0 has; of a varying pointer, what its
      * lanes are offsets from. */
     ir_inst *base;
-    ir_inst *offset;              /* of a varying pointer: bytes of each lane, i64 */
-    ir_inst **part;               /* W lanes of each component, when they are asked for */
+    ir_inst *offset; /* of a varying pointer: bytes of each lane, i64 */
+    /* W lanes of each component, when they are asked for; of a varying pointer, those of lanes. */
+    ir_inst **part;
     ir_inst **last;               /* its components after a loop that lanes leave one by one */
     struct simd_group *group;     /* of an access, or NULL */
     struct simd_carried *carried; /* the phi of the header that it is, or takes part in */
@@ -268,7 +276,8 @@ enum { SIMD_MAX_MEMBERS = 16, SIMD_MAX_ACCESSES = 32 };
  * together, where the first of the loads is, or the last of the stores. */
 typedef struct simd_group {
     bool is_store;
-    unsigned k; /* elements from one item to the next */
+    bool is_apart; /* items have k elements each, anywhere */
+    unsigned k;    /* elements from one item to the next */
     ir_type element;
     ir_inst *at;     /* the access that the others are done with */
     int64_t first;   /* bytes from its address to element 0 */
@@ -287,9 +296,24 @@ unsigned simd_shuffles_of(const simd *s, const ir_inst *i);
 /* Does the accesses of the group of i, if i is the one that they are done with. (members.c) */
 void simd_access_members(simd *s, const ir_inst *i, const simd_node *n);
 
+/* The lanes of a block, `active` as integers with all bits or none, or NULL for all. */
+typedef struct {
+    unsigned first, lanes;
+    ir_inst *active;
+} simd_tile;
+/* The members of a group of lanes that are apart, by rows that become columns.  (tiles.c) */
+void simd_load_tile(simd *s, const simd_group *g, const simd_tile *of, const simd_node *n,
+                    ir_inst **out);
+/* Is it a load whose lanes may be anywhere, at least not next to each other? */
+bool simd_has_far_lanes(const simd *s, const ir_inst *i);
+/* The elements that a row has at most. */
+unsigned simd_tile_limit(const simd *s, unsigned bytes);
+
 /* Of k vectors that lie in memory, element `lane * k + member` in turn, those members that are
  * wanted.  (transpose.c) */
 void simd_take_apart(ir_builder *b, unsigned k, ir_inst *const *x, uint32_t wanted, ir_inst **out);
+/* All members, of `unit` elements that follow each other. */
+void simd_take_parts(ir_builder *b, unsigned k, unsigned unit, ir_inst *const *x, ir_inst **out);
 /* The opposite; out may be member. */
 void simd_put_together(ir_builder *b, unsigned k, ir_inst *const *member, ir_inst **out);
 /* The same with all k vectors in one, for k a power of two. */
@@ -297,6 +321,15 @@ void simd_split(ir_builder *b, unsigned k, ir_inst *x, ir_inst **out);
 ir_inst *simd_join(ir_builder *b, unsigned k, ir_inst *const *member);
 /* n vectors after one another, n a power of two. */
 ir_inst *simd_concatenate(ir_builder *b, unsigned n, ir_inst *const *x);
+
+/* Gives a loop, whose latch is left by edge 1, an exit of its own, with a phi for each value that is
+ * used after it; returns the exit.  (close.c) */
+ir_block *simd_close_loop(simd *s, const ir_loop *loop, ir_block *latch);
+
+/* Cuts loops that go along rows of the items into strips.  True: the scalar code has changed.
+ * After the vector loop has been built, the scalar loop gets its old form.  (strips.c) */
+bool simd_cut_strips(simd *s);
+void simd_remove_strips(simd *s);
 
 /* Splits loops of items that end at almost the same time.  True: the scalar code has changed.
  * (rounds.c) */

@@ -120,6 +120,11 @@ void simd_take_apart(ir_builder *b, unsigned k, ir_inst *const *x, uint32_t want
     take_apart(&t, k, y, wanted, out);
 }
 
+void simd_take_parts(ir_builder *b, unsigned k, unsigned unit, ir_inst *const *x, ir_inst **out) {
+    const network t = {b, k, ir_lanes(x[0]->type), unit};
+    take_apart(&t, k, x, UINT32_MAX, out);
+}
+
 void simd_split(ir_builder *b, unsigned k, ir_inst *x, ir_inst **out) {
     unsigned all = ir_lanes(x->type), bytes = ir_bits(NULL, x->type) / 8;
     uint8_t mask[IR_MAX_LANES];

@@ -204,6 +204,7 @@ static void replace_loop(simd *s) {
         simd_build_rest(s, &fr);
         ir_count(s->f->module->cx, vectorize_rests, 1);
     }
+    simd_remove_strips(s);
     simd_repair(s);
     if (!s->refusal) straighten(s, &fr);
     ir_remove_unreachable(s->f);
@@ -213,9 +214,10 @@ static void replace_loop(simd *s) {
  * that have vector loops beside them. */
 typedef struct {
     uint32_t n;
-    bool *done, *is_split, *is_vector;
-    bool any_items;    /* of these are loops over items */
-    simd_value *value; /* by value id, below nvalues; empty between loops */
+    bool *done, *is_split, *has_strips, *is_vector;
+    bool any_items;       /* of these are loops over items */
+    ir_value_list strips; /* of the loop at hand, for which it is analysed again */
+    simd_value *value;    /* by value id, below nvalues; empty between loops */
     uint32_t nvalues;
     uint32_t loops;   /* that have been looked at */
     ir_arena *memory; /* of all this */
@@ -246,8 +248,8 @@ static bool can_be_replaced(simd *s, const progress *p) {
 
 /* Does what can be done about the loop; true: the code has changed. */
 static bool do_loop(simd *s, progress *p) {
-    bool ok = can_be_replaced(s, p);
-    if (ok && simd_split_rounds(s)) return true;
+    bool ok = can_be_replaced(s, p), has_strips = s->strips->n > 0;
+    if (ok && (simd_split_rounds(s) || simd_cut_strips(s))) return true;
     const ir_block *header = s->scalar.loop->header;
     p->done[header->id] = true;
     ok = ok && simd_place_arrays(s);
@@ -257,8 +259,12 @@ static bool do_loop(simd *s, progress *p) {
         p->any_items |= !s->scalar.is_innermost;
     } else if (!ok && s->scalar.counter && simd_is_part(s))
         simd_leave_part(s);
-    if (!ok) simd_remark(s, false);
-    return ok;
+    if (!ok) {
+        simd_remark(s, false);
+        simd_remove_strips(s);
+        if (has_strips) ir_remove_unreachable(s->f);
+    }
+    return ok || has_strips;
 }
 
 static bool vectorize_loop(ir_func *f, const ir_loop *loop, progress *p, pass_ctx *cx) {
@@ -268,6 +274,9 @@ static bool vectorize_loop(ir_func *f, const ir_loop *loop, progress *p, pass_ct
     s.scalar.is_innermost = !(loop->header->loop_hint & IR_LOOP_ITEMS);
     pass_find_uniform_loop(f, cx->scratch, loop, &u);
     s.is_split = p->is_split;
+    s.has_strips = p->has_strips;
+    s.strips = &p->strips;
+    s.memory = p->memory;
     s.nsplit = p->n;
     s.nblocks = f->next_block;
     begin_values(&s, p);
@@ -350,6 +359,7 @@ bool pass_vectorize(ir_func *f, pass_ctx *cx) {
     progress p = {.n = f->next_block,
                   .done = ir_new_array(cx->scratch, bool, f->next_block),
                   .is_split = ir_new_array(cx->scratch, bool, f->next_block),
+                  .has_strips = ir_new_array(cx->scratch, bool, f->next_block),
                   .is_vector = ir_new_array(cx->scratch, bool, f->next_block),
                   .memory = cx->scratch};
     if (f->level != L_GROUP || cx->lanes == 1) return false;

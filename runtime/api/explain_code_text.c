@@ -31,6 +31,9 @@ static const char *form_text(char room[60], const spvf_lane_access *a) {
     case SPVF_FORM_MEMBERS:
         snprintf(room, 60, "%u elements apart, by vectors and shuffles", a->step);
         return room;
+    case SPVF_FORM_TILES:
+        snprintf(room, 60, "tiles of %u neighbours of each, transposed", a->step);
+        return room;
     case SPVF_FORM_ARRAY: return "private, side by side";
     case SPVF_FORM_APART: return a->writes ? "scatter" : "gather";
     case SPVF_FORM_ATOMIC: return "atomic";

@@ -205,8 +205,8 @@ static void put_lane_access(json *j, const spvf_lane_access *a) {
     static const char *const forms[] = {
         [SPVF_FORM_UNIFORM] = "uniform",   [SPVF_FORM_CONTIGUOUS] = "contiguous",
         [SPVF_FORM_REVERSED] = "reversed", [SPVF_FORM_MEMBERS] = "members",
-        [SPVF_FORM_ARRAY] = "private",     [SPVF_FORM_APART] = "apart",
-        [SPVF_FORM_ATOMIC] = "atomic"};
+        [SPVF_FORM_TILES] = "tiles",       [SPVF_FORM_ARRAY] = "private",
+        [SPVF_FORM_APART] = "apart",       [SPVF_FORM_ATOMIC] = "atomic"};
     begin(j, NULL, '{');
     put_text(j, "memory", a->memory);
     put_argument(j, a->arg);

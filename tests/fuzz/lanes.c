@@ -32,6 +32,8 @@ static void statement(lanes *g, unsigned depth) {
         lanes_private(g);
     else if (what < 13 && lanes_byte(g) & 1)
         lanes_atomic(g);
+    else if (nests && what == 21 && lanes_byte(g) & 1)
+        lanes_row(g);
     else if (what < 22)
         lanes_access(g);
     else if (what < 24)

@@ -68,6 +68,7 @@ void lanes_compute(lanes *g); /* a statement */
 
 void lanes_make_buffers(lanes *g);
 void lanes_access(lanes *g);  /* a statement */
+void lanes_row(lanes *g);     /* a loop along neighbours, from a place that is the item's own */
 void lanes_private(lanes *g); /* a statement */
 void lanes_atomic(lanes *g);  /* a statement */
 void lanes_first_pointer(lanes *g);

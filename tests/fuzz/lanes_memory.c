@@ -237,6 +237,54 @@ static void read_input(lanes *g, unsigned buffer) {
     ir_at_end(&g->b, next);
 }
 
+/* A round of a loop along a row: element k from `first` on, and sometimes that of all items. */
+static ir_inst *row_round(lanes *g, const lanes_buffer *b, ir_inst *first, ir_inst *k,
+                          ir_inst *sum) {
+    unsigned draw = lanes_byte(g), buffer = (unsigned)(b - g->k->buffer);
+    ir_type t = ir_elem(b->elem), wide = draw & 1 ? IR_I64 : IR_I32;
+    if (wide == IR_I64) k = ir_build1(&g->b, IR_OP_zext, IR_I64, k);
+    if (wide == IR_I32) first = ir_build1(&g->b, IR_OP_trunc, IR_I32, first);
+    ir_inst *at = draw & 2 ? no_wrap(g, IR_OP_add, first, k) : lanes_op(g, IR_OP_add, k, first);
+    if (wide == IR_I32) at = ir_build1(&g->b, draw & 4 ? IR_OP_sext : IR_OP_zext, IR_I64, at);
+    ir_inst *p = step(g, g->param[buffer], at, size_of(g, t));
+    ir_inst *v = ir_build_load(&g->b, t, p, (unsigned)size_of(g, t), 0);
+    v = lanes_as(g, v, sum->type);
+    bool is_float = ir_is_float(sum->type);
+    sum = lanes_op(g, is_float ? IR_OP_fadd : IR_OP_mul, sum,
+                   is_float ? v : lanes_number(g, sum->type, 37));
+    return is_float ? sum : lanes_op(g, draw & 8 ? IR_OP_xor : IR_OP_add, sum, v);
+}
+
+/* for (k = 0; k < rounds; k++) over elements that follow each other, of an input; rounds are the
+ * same for all items. */
+void lanes_row(lanes *g) {
+    static const ir_type sums[] = {IR_I32, IR_F32, IR_I64, IR_F32};
+    unsigned buffer = find_buffer(g, LANES_INPUT), draw = lanes_byte(g);
+    if (buffer == g->k->nbuffers) return;
+    const lanes_buffer *b = &g->k->buffer[buffer];
+    uint64_t count = b->count * ir_lanes(b->elem), most = count < 70 ? count : 70;
+    if (draw % 8 < 3 && most > 20) most = 20;
+    ir_inst *rounds = lanes_number(g, IR_I32, most - draw % most);
+    if (draw & 64) rounds = lanes_op(g, IR_OP_urem, g->u, lanes_number(g, IR_I32, most + 1));
+    ir_inst *first = bring_into(g, wild_index(g), count - most + 1);
+    ir_block *body = lanes_block(g), *next = lanes_block(g);
+    ir_type t = sums[draw / 8 % 4];
+    ir_inst *zero = ir_const(g->f, t, 0), *none = lanes_number(g, IR_I32, 0);
+    ir_build_br(&g->b, ir_build2(&g->b, IR_OP_ult, IR_I1, none, rounds), body, next);
+    ir_inst *k = ir_append_arg(ir_build_phi(body, IR_I32), none);
+    ir_inst *sum = ir_append_arg(ir_build_phi(body, t), zero);
+    ir_at_end(&g->b, body);
+    ir_inst *after = row_round(g, b, first, k, sum);
+    ir_inst *up = lanes_op(g, IR_OP_add, k, lanes_number(g, IR_I32, 1));
+    ir_append_arg(k, up);
+    ir_append_arg(sum, after);
+    ir_build_br(&g->b, ir_build2(&g->b, IR_OP_ult, IR_I1, up, rounds), body, next);
+    ir_inst *all = ir_append_arg(ir_build_phi(next, t), zero);
+    all = ir_append_arg(all, after);
+    ir_at_end(&g->b, next);
+    lanes_put(g, all);
+}
+
 /* ------------------------------------------------------------------------------------ its own */
 
 static void store(lanes *g, ir_inst *v, ir_inst *p, unsigned align) {

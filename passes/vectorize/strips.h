@@ -1,0 +1,56 @@
+/* strips.h — an inner loop that is cut into strips: what strips.c finds out about it, and
+ * strips_copies.c builds. */
+#ifndef SPVFUSE_PASSES_STRIPS_H
+#define SPVFUSE_PASSES_STRIPS_H
+
+#include "passes/vectorize/simd.h"
+
+enum {
+    STRIPS_ROUNDS = 16, /* of a strip, at most */
+    STRIPS_LOADS = 32,
+    STRIPS_TESTS = 4
+};
+
+/* An extension of an index that may wrap. */
+typedef struct {
+    const ir_inst *index;
+    bool is_signed;
+} strips_test;
+
+/* A copy of the loop. */
+typedef struct {
+    ir_block *header, *latch;
+    ir_inst *load[STRIPS_LOADS];
+    ir_value_list next; /* of the phis of the header: the values for the next round */
+} strips_copy;
+
+typedef struct {
+    simd *s;
+    const ir_loop *loop;
+    ir_block *header, *latch, *before, *exit;
+    unsigned back; /* the operand of the header's phis that is for the next round */
+    pass_counter counter;
+    ir_inst *limit; /* of the counter; NULL: `rounds` is known */
+    int64_t rounds;
+    ir_inst *load[STRIPS_LOADS];
+    int64_t step[STRIPS_LOADS]; /* bytes from round to round */
+    unsigned nloads, u;
+    strips_test test[STRIPS_TESTS];
+    unsigned ntests;
+    ir_inst *guard;      /* the branch to strips */
+    ir_inst *all, *full; /* i64: rounds of the loop, and of all strips */
+    ir_inst *j;          /* i64: rounds before a strip */
+    /* Of the loop: itself, U - 1 others, and that for the rounds that are left. */
+    strips_copy copy[STRIPS_ROUNDS + 1];
+} strips;
+
+/* Does v not change in the loop? */
+static inline bool strips_is_fixed(const strips *t, const ir_inst *v) {
+    return !v->block || v->block->id >= t->s->nblocks ||
+           !ir_in_loop(t->s->uniformity->loops, v->block, t->loop);
+}
+
+/* Puts the strips in front of the loop; all but the copies is known. */
+void strips_cut(strips *t);
+
+#endif

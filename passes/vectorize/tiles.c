@@ -1,0 +1,185 @@
+/* tiles.c — loads of a group (groups.c) whose lanes are apart: rows of a matrix, structures that
+ * are found by an index.
+ *
+ * Each lane has a run of up to a register of elements, which one load takes.  The rows that these
+ * are become columns, a member of all lanes each, by shuffles in registers: first within parts of
+ * 16 bytes, by operations that every x86-64 machine has (punpckldq and its like), then of whole
+ * parts (transpose.c).  A tile of n * n elements takes n * log n shuffles, and each line of memory
+ * is visited once for a register of elements, where gathers visit it once for each.
+ *
+ * Nothing is read but what is between the first and the last element that the lane accesses; lanes
+ * that are not active read nothing.
+ */
+#include "passes/vectorize/simd.h"
+
+enum { PART = 16 };
+
+typedef struct {
+    simd *s;
+    const simd_group *g;
+    unsigned k, used; /* elements of a run, a power of two; up to the last that is accessed */
+    unsigned bytes;   /* of an element */
+    ir_inst *active;  /* of each lane all bits or none; NULL: all are active */
+    ir_inst *step;    /* from the addresses of lanes to those of their runs: what all have */
+    ir_inst *from;    /* the address whose lanes differ */
+} tile;
+
+/* ------------------------------------------------------------------------------------ addresses */
+
+/* Is p the address q plus what all lanes have? */
+static bool is_step(const simd *s, const ir_inst *p) {
+    return p->op == IR_OP_ptradd && simd_shape_of(s, ir_arg(p, 0)) == SIMD_VARYING &&
+           simd_shape_of(s, ir_arg(p, 1)) == SIMD_UNIFORM;
+}
+
+/* Steps that all lanes have are added to scalar pointers, which loops have from outside. */
+static void find_base(tile *t, ir_inst *p) {
+    simd *s = t->s;
+    ir_type size = ir_size_type(s->f->module);
+    t->step = ir_const(s->f, size, (uint64_t)t->g->first);
+    for (; is_step(s, p); p = ir_arg(p, 0))
+        t->step = ir_build2(&s->b, IR_OP_add, size, t->step, simd_base(s, ir_arg(p, 1)));
+    t->from = p;
+}
+
+/* The pointers of lanes, at the end of the block that computes their offsets. */
+static ir_inst **lanes_of(simd *s, const ir_inst *p, const simd_node *n) {
+    simd_value *v = &s->value[p->id];
+    const simd_node *own = &s->node[s->node_of[p->block->id]];
+    const ir_builder here = s->b;
+    if (v->part) return v->part;
+    v->part = ir_new_array(s->scratch, ir_inst *, s->lanes);
+    if (own != n) ir_before(&s->b, own->tail->last);
+    for (unsigned k = 0; k < s->lanes; k++)
+        v->part[k] = ir_build_ptradd(&s->b, v->base, ir_build_extract(&s->b, v->offset, k), false);
+    s->b.block = here.block;
+    s->b.before = here.before;
+    return v->part;
+}
+
+static ir_inst *address_of(const tile *t, const simd_node *n, unsigned lane) {
+    simd *s = t->s;
+    if (simd_shape_of(s, t->from) == SIMD_VARYING)
+        return ir_build_ptradd(&s->b, lanes_of(s, t->from, n)[lane], t->step, false);
+    int64_t bytes = ir_wrap_mul(s->value[t->from->id].stride, lane);
+    return simd_step(s, simd_base(s, t->from), ir_wrap_add(bytes, t->g->first));
+}
+
+/* ----------------------------------------------------------------------------------------- rows */
+
+static ir_inst *load_run(const tile *t, ir_inst *p, unsigned first, unsigned n, ir_inst *mask) {
+    simd *s = t->s;
+    int64_t bytes = (int64_t)first * t->bytes;
+    ir_type type = ir_vector(t->g->element, n);
+    ir_imm imm = simd_imm(t->g->at, t->g->first + bytes);
+    p = simd_step(s, p, bytes);
+    if (!mask) return ir_build_raw(&s->b, IR_OP_load, type, ir_with_imm(imm), IR_ARGS(p));
+    return ir_build_raw(&s->b, IR_OP_masked_load, type, ir_with_imm(imm),
+                        IR_ARGS(p, mask, ir_const(s->f, type, 0)));
+}
+
+/* The elements up to the last one, of a lane if it is active. */
+static ir_inst *mask_of(const tile *t, unsigned lane) {
+    simd *s = t->s;
+    ir_type type = ir_vector(IR_I1, t->k);
+    uint64_t in[IR_MAX_LANES];
+    uint8_t from[IR_MAX_LANES];
+    for (unsigned e = 0; e < t->k; e++) in[e] = e < t->used;
+    for (unsigned e = 0; e < t->k; e++) from[e] = (uint8_t)lane;
+    ir_inst *row = ir_const_lanes(s->f, type, in);
+    if (!t->active) return row;
+    ir_inst *active = ir_build_shuffle(&s->b, t->active, t->active, t->k, from);
+    ir_inst *mask = ir_build2(&s->b, IR_OP_ne, type, active, ir_const(s->f, active->type, 0));
+    return ir_build2(&s->b, IR_OP_and, type, mask, row);
+}
+
+/* The run of a lane.  One that does not fill a vector is two that overlap. */
+static ir_inst *load_row(const tile *t, ir_inst *p, unsigned lane) {
+    unsigned half = t->k / 2, over = t->k - t->used;
+    bool has_masks = t->s->cx->target && t->s->cx->target->has_masks;
+    uint8_t mask[IR_MAX_LANES];
+    if (t->active || (over && has_masks)) return load_run(t, p, 0, t->k, mask_of(t, lane));
+    if (!over) return load_run(t, p, 0, t->k, NULL);
+    for (unsigned e = 0; e < t->k; e++)
+        mask[e] = (uint8_t)(e < half ? e : e + over < t->k ? e + over : 255);
+    ir_inst *low = load_run(t, p, 0, half, NULL);
+    ir_inst *high = load_run(t, p, t->used - half, half, NULL);
+    return ir_build_shuffle(&t->s->b, low, high, t->k, mask);
+}
+
+/* -------------------------------------------------------------------------------------- columns */
+
+/* Within each part of two vectors, units of n elements in turn: those of one half of the part. */
+static ir_inst *interleave(ir_builder *b, ir_inst *x, ir_inst *y, unsigned n, unsigned half) {
+    unsigned lanes = ir_lanes(x->type), part = PART * 8 / ir_bits(NULL, x->type);
+    uint8_t mask[IR_MAX_LANES];
+    for (unsigned e = 0; e < lanes; e++) {
+        unsigned at = e % part, unit = at / n;
+        mask[e] =
+            (uint8_t)(e - at + half * (part / 2) + unit / 2 * n + at % n + (unit % 2 ? lanes : 0));
+    }
+    return ir_build_shuffle(b, x, y, lanes, mask);
+}
+
+/* Transposes parts: of n vectors, n elements of each part are one column of those of x. */
+static void transpose_parts(ir_builder *b, unsigned n, ir_inst *const *x, ir_inst **out) {
+    ir_inst *low[PART], *high[PART];
+    if (n == 1) out[0] = x[0];
+    if (n == 1) return;
+    transpose_parts(b, n / 2, x, low);
+    transpose_parts(b, n / 2, x + n / 2, high);
+    for (unsigned e = 0; e < n; e++) out[e] = interleave(b, low[e / 2], high[e / 2], n / 2, e % 2);
+}
+
+/* Of the rows of `lanes` lanes, columns, in two steps: element e of each part of a row goes into
+ * vector e, in which parts are then put in order.  Rows that are shorter than a vector share one:
+ * those whose places in parts are equal. */
+static void transpose(const tile *t, unsigned lanes, ir_inst *const *row, ir_inst **out) {
+    ir_builder *b = &t->s->b;
+    unsigned part = PART / t->bytes, parts = t->k / part, shared = lanes / t->k;
+    ir_inst *x[SIMD_MAX_MEMBERS], *y[SIMD_MAX_MEMBERS], *z[SIMD_MAX_MEMBERS];
+    for (unsigned h = 0; h < parts; h++) {
+        for (unsigned a = 0; a < part; a++) {
+            ir_inst *some[IR_MAX_LANES];
+            for (unsigned j = 0; j < shared; j++) some[j] = row[(h * shared + j) * part + a];
+            x[a] = simd_concatenate(b, shared, some);
+        }
+        transpose_parts(b, part, x, y + h * part);
+    }
+    for (unsigned e = 0; e < part; e++) {
+        for (unsigned h = 0; h < parts; h++) x[h] = y[h * part + e];
+        simd_take_parts(b, parts, part, x, z);
+        for (unsigned p = 0; p < parts; p++) out[p * part + e] = z[p];
+    }
+}
+
+/* Few lanes, and short runs: neighbours share vectors. */
+static void transpose_short(const tile *t, unsigned lanes, ir_inst *const *row, ir_inst **out) {
+    ir_inst *x[SIMD_MAX_MEMBERS];
+    unsigned shared = lanes / t->k;
+    for (unsigned v = 0; v < t->k; v++) x[v] = simd_concatenate(&t->s->b, shared, row + v * shared);
+    simd_take_apart(&t->s->b, t->k, x, t->g->wanted, out);
+}
+
+/* ------------------------------------------------------------------------------------- the tile */
+
+unsigned simd_tile_limit(const simd *s, unsigned bytes) {
+    unsigned room = (s->cx->target ? s->cx->target->vector_bytes : PART) / bytes;
+    if (room > s->lanes) room = s->lanes;
+    return room < SIMD_MAX_MEMBERS ? room : SIMD_MAX_MEMBERS;
+}
+
+void simd_load_tile(simd *s, const simd_group *g, const simd_tile *of, const simd_node *n,
+                    ir_inst **out) {
+    unsigned bytes = ir_bits(NULL, g->element) / 8;
+    ir_inst *row[IR_MAX_LANES];
+    tile t = {.s = s, .g = g, .k = g->k, .bytes = bytes, .active = of->active};
+    t.used = 32u - (unsigned)__builtin_clz(g->wanted);
+    find_base(&t, simd_address(g->at));
+    for (unsigned l = 0; l < of->lanes; l++)
+        row[l] = load_row(&t, address_of(&t, n, of->first + l), of->first + l);
+    if (t.k * bytes < PART)
+        transpose_short(&t, of->lanes, row, out);
+    else
+        transpose(&t, of->lanes, row, out);
+}
