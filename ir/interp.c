@@ -116,6 +116,10 @@ static void move_at_once(ir_interp *w, ir_frame *f, const ir_move *m, uint32_t n
 static void take_edge(ir_interp *w, ir_frame *f, uint32_t edge) {
     const ir_edge *e = &f->code->edges.data[edge];
     f->pc = e->target;
+    if (e->loop) {
+        uint64_t *round = &f->bits[f->code->loops.data[e->loop].round];
+        *round = e->again ? *round + 1 : 0;
+    }
     if (e->n == 0) return;
     const ir_move *m = f->code->moves.data + e->first;
     if (e->parallel) {
@@ -330,9 +334,28 @@ void ir_interp_resume(ir_interp *w, const ir_value *result) {
 
 void ir_interp_result(const ir_interp *w, ir_value *out) { *out = w->result; }
 
+/* By rounds of the loops that are around both, outermost loops first. */
+static int compare_rounds(const ir_frame *a, const ir_frame *b) {
+    const ir_code_loop *loop = a->code->loops.data;
+    uint32_t x = a->code->loop_of[a->pc], y = b->code->loop_of[b->pc];
+    int order = 0;
+    while (x != y)
+        if (loop[x].depth >= loop[y].depth)
+            x = loop[x].parent;
+        else
+            y = loop[y].parent;
+    for (; x; x = loop[x].parent) {
+        uint64_t first = a->bits[loop[x].round], second = b->bits[loop[x].round];
+        if (first != second) order = first < second ? -1 : 1;
+    }
+    return order;
+}
+
 int ir_interp_order(const ir_interp *a, const ir_interp *b) {
     for (uint32_t k = 0; k < a->frames.n && k < b->frames.n; k++) {
         uint32_t pa = a->frames.data[k].pc, pb = b->frames.data[k].pc;
+        int rounds = compare_rounds(&a->frames.data[k], &b->frames.data[k]);
+        if (rounds) return rounds;
         if (pa != pb) return pa < pb ? -1 : 1;
     }
     return (a->frames.n > b->frames.n) - (a->frames.n < b->frames.n);

@@ -1,9 +1,10 @@
 /* interp_decode.c — a function in the flat form that the interpreter runs.
  *
  * Blocks are laid out in reverse postorder with the exits of a loop after its body, so that of two
- * work-items that may still meet, the one with the smaller step runs first (ir_interp_order).  Only
- * blocks that the entry reaches are decoded.  Each value gets slots, each instruction but phi a
- * step, each edge the moves of its phis.
+ * work-items that may still meet, the one with the smaller step runs first (ir_interp_order).  Of
+ * two in different rounds of a loop, it is the one in the earlier round: rounds are counted in slots
+ * of their own, except for loops of several entries.  Only blocks that the entry reaches are
+ * decoded.  Each value gets slots, each instruction but phi a step, each edge the moves of its phis.
  *
  * Needs: a function that verifies.  Leaves the function as it was.
  */
@@ -22,6 +23,7 @@ typedef struct {
     ir_block **order;
     uint32_t nblocks, nsteps;
     uint32_t *start;  /* by block id: its first step */
+    uint32_t *loop;   /* by block id: the number of the innermost loop around it, or 0 */
     uint32_t *slot;   /* by value id: first slot, or NO_SLOT */
     uint32_t *writer; /* by slot: number of the move list that last wrote it */
     uint32_t lists;
@@ -153,6 +155,15 @@ static bool needs_parallel(decoder *d, const ir_edge *e) {
     return false;
 }
 
+/* Is it the header of a loop that is counted?  Is b in that loop? */
+static void find_round(decoder *d, const ir_block *b, const ir_block *to, ir_edge *out) {
+    const ir_loops *loops = ir_loop_tree(d->f);
+    const ir_loop *loop = loops->of[to->id];
+    if (!loop || loop->header != to || loop->irreducible) return;
+    out->loop = d->loop[to->id];
+    out->again = ir_in_loop(loops, b, loop);
+}
+
 static uint32_t add_edge(decoder *d, const ir_block *b, uint32_t n) {
     const ir_block *to = b->succ[n];
     ir_edge e = {.target = d->start[to->id], .first = d->out->moves.n};
@@ -161,6 +172,7 @@ static uint32_t add_edge(decoder *d, const ir_block *b, uint32_t n) {
         foreach_phi (i, to) add_moves(d, i, ir_arg(i, pred));
     }
     e.n = d->out->moves.n - e.first;
+    find_round(d, b, to, &e);
     e.parallel = needs_parallel(d, &e);
     if (e.parallel && e.n > d->out->max_moves) d->out->max_moves = e.n;
     *ir_push(d->a, &d->out->edges) = e;
@@ -302,6 +314,33 @@ static void decode_step(decoder *d, ir_step *s, const ir_inst *i) {
     decode_extra(d, s, i);
 }
 
+static uint32_t outer_number(const decoder *d, const ir_loop *l) {
+    do l = l->parent;
+    while (l && l->irreducible);
+    return l ? d->loop[l->header->id] : 0;
+}
+
+/* Headers come before the other blocks of their loops. */
+static void number_loops(decoder *d) {
+    const ir_loops *loops = ir_loop_tree(d->f);
+    d->loop = ir_new_array(d->a, uint32_t, d->f->next_block);
+    *ir_push(d->a, &d->out->loops) = (ir_code_loop){0};
+    for (uint32_t b = 0; b < d->nblocks; b++) {
+        const ir_loop *l = loops->of[d->order[b]->id];
+        const ir_block *header = l ? l->header : NULL;
+        while (l && l->irreducible) l = l->parent;
+        if (!l) continue;
+        if (header != d->order[b] || header != l->header) {
+            d->loop[d->order[b]->id] = d->loop[l->header->id];
+            continue;
+        }
+        uint32_t parent = outer_number(d, l);
+        d->loop[header->id] = d->out->loops.n;
+        *ir_push(d->a, &d->out->loops) =
+            (ir_code_loop){parent, d->out->loops.data[parent].depth + 1, d->out->nslots++};
+    }
+}
+
 static void number_steps(decoder *d) {
     d->start = ir_new_array(d->a, uint32_t, d->f->next_block);
     for (uint32_t b = 0; b < d->nblocks; b++) {
@@ -312,10 +351,15 @@ static void number_steps(decoder *d) {
 
 static void decode_steps(decoder *d) {
     ir_step *s = d->out->step = ir_new_array(d->a, ir_step, d->nsteps);
+    uint32_t *loop_of = ir_new_array(d->a, uint32_t, d->nsteps), n = 0;
+    d->out->loop_of = loop_of;
     d->writer = ir_new_array(d->a, uint32_t, d->out->nslots);
     for (uint32_t b = 0; b < d->nblocks; b++)
         foreach_inst (i, d->order[b])
-            if (i->op != IR_OP_phi) decode_step(d, s++, i);
+            if (i->op != IR_OP_phi) {
+                loop_of[n++] = d->loop[d->order[b]->id];
+                decode_step(d, s++, i);
+            }
 }
 
 const ir_code_func *ir_interp_decode(ir_interp_code *code, ir_func *f) {
@@ -328,6 +372,7 @@ const ir_code_func *ir_interp_decode(ir_interp_code *code, ir_func *f) {
     lay_out_blocks(&d);
     assign_slots(&d);
     fill_template(&d);
+    number_loops(&d);
     number_steps(&d);
     decode_steps(&d);
     ir_map_set(code->arena, &code->funcs, key, d.out);

@@ -66,8 +66,16 @@ typedef struct {
 typedef struct {
     uint32_t target;
     uint32_t first, n; /* moves */
+    uint32_t loop;     /* of which the target is the header; 0: it is none */
     bool parallel;     /* some move reads what an earlier one writes */
+    bool again;        /* it goes around in the loop; otherwise it enters it */
 } ir_edge;
+
+/* Of a loop that is entered at its header only. */
+typedef struct {
+    uint32_t parent, depth;
+    uint32_t round; /* the slot that counts the rounds */
+} ir_code_loop;
 
 typedef struct {
     uint64_t value;
@@ -82,6 +90,8 @@ typedef struct ir_code_func {
     ir_vec(ir_move) moves;
     ir_vec(ir_case) cases; /* ascending within one switch */
     ir_vec(ir_eval_env) envs;
+    ir_vec(ir_code_loop) loops;        /* the first one stands for no loop, with depth 0 */
+    const uint32_t *loop_of;           /* by step: the innermost one around it */
     ir_vec(const ir_inst *) addresses; /* leaves; slots from first_address on */
     const uint64_t *bits;              /* the template */
     const uint8_t *undef;

@@ -203,6 +203,60 @@ Test(check_groups, work_items_part_and_meet_again) {
     close_all();
 }
 
+/* In round 0 of the outer loop, items with odd numbers begin round 1 of the inner one while the
+ * others still wait in round 0.  The result is decimal: 2 items in its first round, then 4. */
+#define ROUNDS(OP)                                                                                 \
+    "kernel @k(%out: ptr.global) {\nentry:\n"                                                      \
+    "  %i: i64 = local_id 0\n"                                                                     \
+    "  %x: i32 = trunc %i\n"                                                                       \
+    "  %odd: i32 = and %x, 1\n"                                                                    \
+    "  jmp outer\n"                                                                                \
+    "outer:\n"                                                                                     \
+    "  %m: i32 = phi [entry: 0, after: %m1]\n"                                                     \
+    "  %t: i32 = phi [entry: 0, after: %s1]\n"                                                     \
+    "  jmp head\n"                                                                                 \
+    "head:\n"                                                                                      \
+    "  %k: i32 = phi [outer: 0, next: %k1]\n"                                                      \
+    "  %s: i32 = phi [outer: %t, next: %s1]\n"                                                     \
+    "  %skips: i1 = ult %k, %odd\n"                                                                \
+    "  br %skips, next, meet\n"                                                                    \
+    "meet:\n"                                                                                      \
+    "  %n: i32 = " OP "\n"                                                                         \
+    "  %ten: i32 = mul %s, 10\n"                                                                   \
+    "  %sum: i32 = add %ten, %n\n"                                                                 \
+    "  jmp next\n"                                                                                 \
+    "next:\n"                                                                                      \
+    "  %s1: i32 = phi [head: %s, meet: %sum]\n"                                                    \
+    "  %k1: i32 = add %k, 1\n"                                                                     \
+    "  %c: i1 = ult %k1, i32 3\n"                                                                  \
+    "  br %c, head, after\n"                                                                       \
+    "after:\n"                                                                                     \
+    "  %m1: i32 = add %m, 1\n"                                                                     \
+    "  %d: i1 = ult %m1, i32 2\n"                                                                  \
+    "  br %d, outer, end\n"                                                                        \
+    "end:\n" ELEMENT("i", "out", "p") "  store %s1, %p align 4\n  ret\n}\n"
+
+Test(check_groups, work_items_in_different_rounds_do_not_meet) {
+    open_text(ROUNDS("group_add i32 1 subgroup reduce nonuniform"));
+    set_range(4, 4);
+    check_buffer *out = zeros(4);
+    RUN(arg_buffer(out));
+    SAYS_NOTHING();
+    for (unsigned k = 0; k < 4; k++) cr_expect_eq(int_at(out, k), k & 1 ? 4444 : 244244);
+    close_all();
+}
+
+Test(check_groups, different_rounds_where_all_must_be) {
+    open_text(LINES ROUNDS("group_add i32 1 subgroup reduce !20"));
+    set_range(4, 4);
+    check_buffer *out = zeros(4);
+    RUN(arg_buffer(out));
+    cr_assert(strstr(w.reports, "work-items of a sub-group diverge: some wait at group_add, others "
+                                "elsewhere"),
+              "%s", w.reports);
+    close_all();
+}
+
 Test(check_groups, different_operands_where_they_must_agree) {
     open_text("kernel @k(%out: ptr.global) {\nentry:\n"
               "  %i: i32 = local_id 0\n"
