@@ -3,7 +3,8 @@
  * A kernel has variables of many types.  Statements compute with them (lanes_value.c), access
  * buffers (lanes_memory.c), and go different ways (lanes_flow.c).  In the end an item writes a
  * digest of all variables.  A launch has a local size of a list, up to three dimensions, and
- * sometimes an offset or a smaller last group.
+ * sometimes an offset or a smaller last group.  Some kernels require a size of sub-groups, and have
+ * operations of them (lanes_subgroup.c).
  *
  * No expression takes bytes twice, so that they give the same program with every compiler.
  */
@@ -24,6 +25,8 @@ static void statement(lanes *g, unsigned depth) {
         lanes_tangle(g, depth);
     else if (nests && what == 7 && lanes_byte(g) & 1)
         lanes_grid(g, depth);
+    else if (what >= 24 && what < 28 && g->meets && !g->tangled)
+        lanes_subgroup(g);
     else if (what < 9)
         lanes_jump(g);
     else if (what < 11)
@@ -53,7 +56,7 @@ void lanes_statements(lanes *g, unsigned most, unsigned depth) {
 
 static void make_range(lanes *g) {
     static const uint64_t sizes[] = {16,  64, 37, 48,  3,  7,  1,  96,
-                                     100, 32, 40, 255, 64, 17, 33, 1000};
+                                     100, 32, 40, 255, 31, 17, 33, 1000};
     ir_range *r = &g->k->range;
     unsigned shape = lanes_below(g, 8), draw = lanes_byte(g);
     uint64_t local = sizes[lanes_below(g, 16)], groups = 1 + draw % 3;
@@ -98,7 +101,7 @@ static void make_function(lanes *g, ir_module *m) {
     types[n + 4] = IR_F32;
     g->f = ir_func_new(m, "k", IR_VOID, n + 5, types);
     g->f->flags = IR_FUNC_KERNEL;
-    g->f->attrs.subgroup_size = g->k->subgroup = 1u << g->k->choice[3] / 8 % 4;
+    g->f->attrs.subgroup_size = g->k->subgroup = 1u << g->k->choice[3] / 8 % 6;
     for (unsigned k = 0; k < n; k++) g->param[k] = g->f->param_val[k];
     g->tile = g->f->param_val[n];
     g->n = g->f->param_val[n + 1];
@@ -148,6 +151,7 @@ void lanes_make(ir_ctx *cx, const uint8_t *data, size_t size, lanes_kernel *out)
     *out = (lanes_kernel){.module = ir_module_new(cx, "lanes", 64)};
     for (unsigned k = 0; k < sizeof out->choice; k++) out->choice[k] = (uint8_t)lanes_byte(&g);
     out->exact = lanes_byte(&g) % 4 != 3;
+    g.meets = lanes_byte(&g) % 4 == 3;
     make_range(&g);
     make_values(&g);
     /* The layout of elements is that of the module's types. */

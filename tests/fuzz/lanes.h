@@ -27,10 +27,10 @@ typedef struct {
 typedef struct {
     ir_module *module; /* kernel @k: a pointer for each buffer, local memory, n, u, w, x */
     ir_range range;
-    bool known;  /* the code is for the range only */
-    bool whole;  /* one call for all groups */
-    bool exact;  /* no operation whose last bits the target decides */
-    bool spread; /* there are barriers or operations of groups */
+    bool known;        /* the code is for the range only */
+    bool whole;        /* one call for all groups */
+    bool exact;        /* no operation whose last bits the target decides */
+    bool spread;       /* there are barriers or operations of groups */
     unsigned subgroup; /* items of a sub-group, which the kernel requires */
     uint64_t local_bytes;
     lanes_buffer buffer[LANES_BUFFERS];

@@ -4,6 +4,7 @@
  *   lanes_flow.c    control flow
  *   lanes_fold.c    innermost loops that combine elements
  *   lanes_memory.c  accesses
+ *   lanes_subgroup.c  operations of sub-groups
  *   lanes_value.c   values, and operations on them
  */
 #ifndef SPVFUSE_TESTS_FUZZ_LANES_IMPL_H
@@ -36,6 +37,7 @@ typedef struct {
     bool alike;                  /* all items of a group are here, or none */
     bool gone;                   /* some may have gone to the end */
     bool tangled;                /* within a loop of several entries */
+    bool meets;                  /* sub-groups do */
 } lanes;
 
 /* ------------------------------------------------------------------------------- values (…value) */
@@ -88,5 +90,9 @@ void lanes_switch(lanes *g, unsigned depth);
 void lanes_tangle(lanes *g, unsigned depth); /* a loop with several entries */
 void lanes_jump(lanes *g);                   /* out of a loop, to its next round, or to the end */
 void lanes_meet(lanes *g);                   /* barriers, and operations of groups */
+
+/* -------------------------------------------------------------------------- meetings (…subgroup) */
+
+void lanes_subgroup(lanes *g); /* a statement */
 
 #endif
