@@ -2,9 +2,10 @@
  *
  * Blocks are laid out in reverse postorder with the exits of a loop after its body, so that of two
  * work-items that may still meet, the one with the smaller step runs first (ir_interp_order).  Of
- * two in different rounds of a loop, it is the one in the earlier round: rounds are counted in slots
- * of their own, except for loops of several entries.  Only blocks that the entry reaches are
- * decoded.  Each value gets slots, each instruction but phi a step, each edge the moves of its phis.
+ * two in different rounds of a loop, it is the one in the earlier round: rounds are counted in
+ * slots of their own, except for loops of several entries.  Only blocks that the entry reaches are
+ * decoded.  Each value gets slots, each instruction but phi a step, each edge the moves of its
+ * phis.
  *
  * Needs: a function that verifies.  Leaves the function as it was.
  */

@@ -509,7 +509,10 @@ enum {
     IR_MEM_NONTEMPORAL = 2,
     /* Of a load of an address, what holds for the memory that it leads to: */
     IR_MEM_NOALIAS = 4, /* no address leads there that is not made from it */
-    IR_MEM_LINE = 8     /* it begins at a multiple of IR_LINE bytes */
+    IR_MEM_LINE = 8,    /* it begins at a multiple of IR_LINE bytes */
+    /* Accesses for several lanes may read what all of them have, and write back what those have that
+     * do not access it. */
+    IR_MEM_WHOLE = 16
 };
 enum { IR_LINE = 64 };
 
@@ -678,7 +681,8 @@ bool ir_is_cheap(const ir_inst *i);
  * work-items.  A part may leave any number of its last items, also all, to what follows: phis of its
  * exit whose value is its bound say where it has ended.  Ends are few items around such a part.
  * The iterations of a loop over rows are loops over items.  The iterations
- * of a loop over components are lanes of vectors that items have. */
+ * of a loop over components are lanes of vectors that items have; those of a loop over lanes are the
+ * items of one sub-group. */
 enum {
     IR_LOOP_UNROLL = 1,
     IR_LOOP_NO_UNROLL = 2,
@@ -686,7 +690,8 @@ enum {
     IR_LOOP_PART = 8,
     IR_LOOP_ENDS = 16,
     IR_LOOP_ROWS = 32,
-    IR_LOOP_COMPONENTS = 64
+    IR_LOOP_COMPONENTS = 64,
+    IR_LOOP_LANES = 128
 };
 
 struct ir_block {

@@ -19,6 +19,7 @@ const text_word text_mem_flags[] = {
     {"nontemporal", IR_MEM_NONTEMPORAL},
     {"noalias", IR_MEM_NOALIAS},
     {"line", IR_MEM_LINE},
+    {"whole", IR_MEM_WHOLE},
     {NULL, 0},
 };
 const text_word text_param_attrs[] = {
@@ -84,6 +85,7 @@ const text_word text_loop_hints[] = {
     {"ends", IR_LOOP_ENDS},
     {"rows", IR_LOOP_ROWS},
     {"components", IR_LOOP_COMPONENTS},
+    {"lanes", IR_LOOP_LANES},
     {NULL, 0},
 };
 const text_word text_scopes[] = {

@@ -10,7 +10,7 @@
 static void check_mem(verifier *v, const ir_inst *i) {
     if (i->imm.mem.align > 31) verify_fail(v, "alignment 2^%u is above 2^31", i->imm.mem.align);
     const uint8_t of_addresses = IR_MEM_NOALIAS | IR_MEM_LINE;
-    if (i->imm.mem.flags & ~(IR_MEM_VOLATILE | IR_MEM_NONTEMPORAL | of_addresses))
+    if (i->imm.mem.flags & ~(IR_MEM_VOLATILE | IR_MEM_NONTEMPORAL | IR_MEM_WHOLE | of_addresses))
         verify_fail(v, "unknown memory flags 0x%x", i->imm.mem.flags);
     bool loads_address = i->op == IR_OP_load && ir_is_ptr(i->type);
     if (i->imm.mem.flags & of_addresses && !loads_address)

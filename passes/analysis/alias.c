@@ -150,9 +150,11 @@ static bool are_spaces_apart(const pass_alias *a, const ir_inst *p, const ir_ins
     return x != y && x != IR_GENERIC && y != IR_GENERIC;
 }
 
-/* Two loads give the same if they read one place: constants from one base tell places apart. */
+/* Two loads give the same if they read one place: constants from one base tell places apart.  The
+ * place of a load that has been replaced since is not known. */
 static bool are_loads_of_one(const pass_alias *a, const ir_inst *x, const ir_inst *y) {
     if (x->op != IR_OP_load || y->op != IR_OP_load) return false;
+    if (!x->block || !y->block) return true;
     const pass_place p = pass_find_place(a, ir_arg(x, 0)), q = pass_find_place(a, ir_arg(y, 0));
     bool comparable = p.base == q.base && !p.offset.n && !q.offset.n;
     return !comparable || p.offset.constant == q.offset.constant;

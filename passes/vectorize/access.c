@@ -94,8 +94,10 @@ static ir_inst *reverse_mask(simd *s, ir_inst *mask) {
 
 /* ---------------------------------------------------------------------------------------- loads */
 
+static bool is_whole(const ir_inst *i) { return i->imm.mem.flags & IR_MEM_WHOLE; }
+
 static ir_inst *load_lanes(simd *s, const ir_inst *i, ir_type t, ir_inst *p, const simd_node *n) {
-    if (!n->mask)
+    if (!n->mask || is_whole(i))
         return ir_build_raw(&s->b, IR_OP_load, t, ir_with_imm(simd_imm(i, 0)), IR_ARGS(p));
     return ir_build_raw(&s->b, IR_OP_masked_load, t, ir_with_imm(simd_imm(i, 0)),
                         IR_ARGS(p, n->mask, ir_const(s->f, t, 0)));
@@ -186,6 +188,12 @@ static ir_inst *component(simd *s, const ir_inst *i, unsigned k) {
 }
 
 static void store_lanes(simd *s, const ir_inst *i, ir_inst *v, ir_inst *p, ir_inst *mask) {
+    if (mask && is_whole(i)) {
+        ir_inst *old =
+            ir_build_raw(&s->b, IR_OP_load, v->type, ir_with_imm(simd_imm(i, 0)), IR_ARGS(p));
+        v = ir_build_select(&s->b, mask, v, old);
+        mask = NULL;
+    }
     if (mask)
         ir_build_raw(&s->b, IR_OP_masked_store, IR_VOID, ir_with_imm(simd_imm(i, 0)),
                      IR_ARGS(v, p, mask));

@@ -111,8 +111,8 @@ static void make_plan(splitter *q, uint32_t k) {
     simd loop = {.f = s->f, .uniformity = s->uniformity, .scalar = q->plans.data[k].loop};
     s->plan = &q->plans.data[k];
     s->mark = k + 1;
-    bool found = !(s->plan->blocks.data[0]->loop_hint & (IR_LOOP_PART | IR_LOOP_ENDS)) &&
-                 simd_find_loop(&loop);
+    unsigned whole = IR_LOOP_PART | IR_LOOP_ENDS | IR_LOOP_LANES;
+    bool found = !(s->plan->blocks.data[0]->loop_hint & whole) && simd_find_loop(&loop);
     s->plan->loop = loop.scalar;
     if (!found || !is_plain(s->plan)) return;
     sets_find_decisions(s);

@@ -211,6 +211,12 @@ static unsigned fit_lanes(const simd *s, const contents *c, unsigned lanes, uint
     return best;
 }
 
+/* Are these the items of a whole sub-group?  Then what they exchange is one vector. */
+static bool is_subgroup(const simd *s, uint64_t items) {
+    bool lanes = s->scalar.loop->header->loop_hint & IR_LOOP_LANES;
+    return lanes && items > 1 && items <= IR_MAX_LANES && !(items & (items - 1));
+}
+
 bool simd_find_width(simd *s) {
     uint64_t items = simd_known_items(s);
     bool is_pair = items && items <= 2 && simd_may_have_rest(s); /* which never pays */
@@ -218,6 +224,7 @@ bool simd_find_width(simd *s) {
     const contents c = find_contents(s);
     s->lanes = s->cx->lanes ? s->cx->lanes : choose_lanes(s, &c);
     if (items && !s->cx->lanes) s->lanes = fit_lanes(s, &c, s->lanes, items);
+    if (is_subgroup(s, items) && !s->cx->lanes) s->lanes = (unsigned)items;
     while (!items && !s->cx->lanes && simd_most_items(s) < s->lanes) s->lanes /= 2;
     if (items && items < s->lanes && !simd_may_have_rest(s)) s->lanes = 1;
     return s->lanes > 1 || simd_refuse(s, NULL, "it has too few iterations");

@@ -195,12 +195,16 @@ ir_inst *pass_group_storage(pass_group_builder *g, uint64_t bytes) {
 /* Do sub-groups that run one after the other need it one after the other? */
 bool pass_is_reused(const pass_group_builder *g) { return g->lanes && !g->has_barriers; }
 
+unsigned pass_lane_flags(const pass_group_builder *g) {
+    return pass_is_reused(g) ? IR_MEM_WHOLE : 0;
+}
+
 /* `bytes` for each item, after what the group has: the address of item 0's.  Items count in
  * multiples of 64, and so does what precedes it.  Sub-groups have what their items have. */
 ir_inst *pass_item_storage(pass_group_builder *g, const pass_item_ids *ids, uint64_t bytes,
                            uint64_t align) {
     uint64_t *need = &g->need->scratch_item, items = g->shape->subgroup;
-    if (pass_is_reused(g)) return pass_group_storage(g, bytes * g->lanes);
+    if (pass_is_reused(g)) return pass_group_storage(g, bytes * IR_MAX_LANES);
     if (items > 1 && !g->lanes) bytes = (bytes + items - 1) / items;
     *need = round_up(*need, align > 64 ? align / 64 : 1);
     ir_inst *before = ir_const(g->f, IR_I64, *need);
@@ -293,7 +297,8 @@ static ir_inst *copy_anywhere(keeper *k, ir_builder *b, ir_inst *v) {
 static ir_inst *build_read(keeper *k, ir_builder *b, ir_inst *v, uint32_t region) {
     switch (keeping_of(k, v)) {
     case UNIFORM: return read_once(k, v, region);
-    case PER_ITEM: return ir_build_load(b, v->type, element(k, b, v), align_of(k, v), 0);
+    case PER_ITEM:
+        return ir_build_load(b, v->type, element(k, b, v), align_of(k, v), pass_lane_flags(k->g));
     case VARIABLE: return element(k, b, v);
     default: return region == PASS_NO_REGION ? copy_anywhere(k, b, v) : copy_at(k, b, v, region);
     }
@@ -345,8 +350,10 @@ static void replace_use(keeper *k, ir_inst *v, ir_use *u) {
 
 static ir_inst *write(keeper *k, ir_builder *b, const ir_inst *slot_of, ir_inst *v) {
     ir_inst *slot = k->of.slot[slot_of->id];
-    if (k->of.how[slot_of->id] == PER_ITEM) slot = element(k, b, slot_of);
-    return ir_build_store(b, v, slot, align_of(k, slot_of), 0);
+    bool per_item = k->of.how[slot_of->id] == PER_ITEM;
+    if (per_item) slot = element(k, b, slot_of);
+    unsigned flags = per_item ? pass_lane_flags(k->g) : 0;
+    return ir_build_store(b, v, slot, align_of(k, slot_of), flags);
 }
 
 /* Values that an inner loop computes are written where control leaves the region, if few blocks do

@@ -63,7 +63,7 @@ static void give(exchanger *c, ir_inst *v, ir_inst *place) {
     for (unsigned k = 0; k < ir_lanes(v->type); k++) {
         ir_inst *part = ir_is_vector(v->type) ? ir_build_extract(&c->b, v, k) : v;
         ir_inst *at = address_of(c, place, v->type, k, c->ids->lane);
-        ir_build_store(&c->b, part, at, (unsigned)bytes_of(c, v->type), 0);
+        ir_build_store(&c->b, part, at, (unsigned)bytes_of(c, v->type), pass_lane_flags(c->g));
     }
 }
 
@@ -72,7 +72,8 @@ static ir_inst *take(exchanger *c, ir_inst *place, ir_type t, ir_inst *lane) {
     ir_inst *part[IR_MAX_LANES];
     for (unsigned k = 0; k < ir_lanes(t); k++) {
         ir_inst *at = address_of(c, place, stored, k, lane);
-        part[k] = ir_build_load(&c->b, ir_elem(stored), at, (unsigned)bytes_of(c, stored), 0);
+        part[k] = ir_build_load(&c->b, ir_elem(stored), at, (unsigned)bytes_of(c, stored),
+                                pass_lane_flags(c->g));
     }
     ir_inst *all = ir_is_vector(t) ? ir_build_vec(&c->b, stored, part) : part[0];
     return from_memory(c, all, t);

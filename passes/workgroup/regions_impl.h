@@ -146,6 +146,8 @@ ir_inst *pass_ballot_bit(ir_builder *b, ir_inst *ballot, ir_inst *index);
 ir_inst *pass_fit(ir_builder *b, ir_inst *v, ir_type t);
 /* So many bytes for each item of the sub-group: the address of the first one's. */
 ir_inst *pass_subgroup_storage(pass_group_builder *g, const pass_item_ids *ids, uint64_t bytes);
+/* The flags of accesses to what items of a sub-group have there or in slots (regions_context.c). */
+unsigned pass_lane_flags(const pass_group_builder *g);
 /* Makes the code of sub-groups that of items, as which the code of the group sees them from then
  * on: *ids becomes that of sub-groups.  NULL, or why it gives up. */
 const char *pass_join_lanes(pass_group_builder *g, pass_item_ids *ids);
@@ -203,8 +205,10 @@ typedef struct {
     /* Items of a sub-group may part: each has stored the number of the region where it goes on, and
      * the regions run in the order of these numbers, for the items that are there. */
     bool parts;
-    uint32_t *number; /* by region */
-    ir_inst *next;    /* address of the numbers of the items, i32 */
+    uint32_t *number;    /* by region */
+    ir_block **test;     /* by region: the block that asks whether an item waits there */
+    uint32_t *following; /* by region: the one with the next number, or PASS_NO_REGION */
+    ir_inst *next;       /* address of the numbers of the items, i32 */
 } pass_region_graph;
 
 /* By block id: the branch that ends it chooses where the items synchronize next.  `sync`, by block
@@ -226,10 +230,12 @@ void pass_number_regions(pass_group_builder *g, const pass_item_ids *ids, pass_r
 /* The number of the region that has the head; of the end, one above all. */
 uint32_t pass_number_of(const pass_group_builder *g, const pass_region_graph *graph,
                         const ir_block *head);
-/* Stores the numbers that items begin with, and makes the block that leads to the preheader of the
- * region with the lowest number. */
-ir_block *pass_build_dispatch(pass_group_builder *g, const pass_item_ids *ids,
-                              const pass_region_graph *graph);
+/* Stores the numbers that items begin with, and makes a block for each region, which leads to its
+ * preheader if an item waits there, and otherwise to the block for the next region. */
+void pass_build_tests(pass_group_builder *g, const pass_item_ids *ids, pass_region_graph *graph);
+/* Where the sub-group goes on after a region. */
+ir_block *pass_find_next(const pass_group_builder *g, const pass_region_graph *graph,
+                         const pass_region *r);
 /* The address where an item stores the number. */
 ir_inst *pass_next_of(pass_group_builder *g, const pass_region_graph *graph, ir_builder *b,
                       ir_inst *lane);
@@ -311,6 +317,6 @@ void pass_find_bounds(const pass_group_builder *g, const pass_item_ids *ids,
 /* Removes the remaining barriers, puts each region into loops over the items and links the
  * regions. */
 void pass_loop_over_items(pass_group_builder *g, const pass_item_ids *ids,
-                          const pass_region_graph *graph);
+                          pass_region_graph *graph);
 
 #endif

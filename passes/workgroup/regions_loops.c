@@ -23,7 +23,6 @@ typedef struct {
     uint32_t *region;       /* by block id: the region in whose loops it is */
     uint32_t nblocks;       /* ids are below */
     ir_block *after;        /* the loops of the current region */
-    ir_block *dispatch;     /* where regions lead if items part */
 } looper;
 
 static ir_block *preheader_of(const looper *l, ir_block *target) {
@@ -161,12 +160,13 @@ static void part(looper *l, const pass_region *r, ir_block *latch) {
             ir_block *from = splits ? ir_split_edge(b, n) : b;
             ir_before(&l->b, from->last);
             ir_inst *at = pass_next_of(l->g, l->graph, &l->b, lane);
-            ir_build_store(&l->b, ir_const(l->g->f, IR_I32, number), at, sizeof number, 0);
+            ir_build_store(&l->b, ir_const(l->g->f, IR_I32, number), at, sizeof number,
+                           pass_lane_flags(l->g));
             ir_redirect_edge(from, splits ? 0 : n, latch);
         }
     }
     ir_at_end(&l->b, l->after);
-    ir_build_jmp(&l->b, l->dispatch);
+    ir_build_jmp(&l->b, pass_find_next(l->g, l->graph, r));
 }
 
 static void link_exits(looper *l, const pass_region *r, ir_block *latch) {
@@ -265,7 +265,7 @@ static void enter(looper *l, const pass_region *r, ir_block *at, ir_block *latch
     }
     ir_inst *next = pass_next_of(l->g, l->graph, &l->b, lane);
     ir_inst *number = ir_const(l->g->f, IR_I32, pass_number_of(l->g, l->graph, r->head));
-    next = ir_build_load(&l->b, IR_I32, next, sizeof(uint32_t), 0);
+    next = ir_build_load(&l->b, IR_I32, next, sizeof(uint32_t), pass_lane_flags(l->g));
     ir_build_br(&l->b, ir_build2(&l->b, IR_OP_eq, IR_I1, next, number), r->head, latch);
 }
 
@@ -284,7 +284,7 @@ static void build_loops(looper *l, const pass_region *r, pass_item_loops *all) {
     ir_at_end(&l->b, at);
     if (!row) row = find_row(l, all);
     all->item = pass_build_plain(&l->b, IR_OP_add, row, all->id[0]);
-    if (items && at != before) at->loop_hint |= IR_LOOP_ITEMS;
+    if (items && at != before) at->loop_hint |= IR_LOOP_ITEMS | (l->g->lanes ? IR_LOOP_LANES : 0);
     if (loop[0].end && loop[1].end) loop[1].header->loop_hint |= IR_LOOP_ROWS;
     for (unsigned k = 3; k-- > 0;)
         if (loop[k].end) latch = end_loop(l, &loop[k], &all->id[order[k]], latch);
@@ -348,14 +348,14 @@ static void remove_unused(const looper *l) {
 }
 
 void pass_loop_over_items(pass_group_builder *g, const pass_item_ids *ids,
-                          const pass_region_graph *graph) {
+                          pass_region_graph *graph) {
     looper l = {.g = g, .ids = ids, .graph = graph};
     ir_builder_init(&l.b, g->f);
     l.loops = ir_new_array(g->scratch, pass_item_loops, graph->n);
     remove_barriers(graph);
     remove_unused(&l);
     number_blocks(&l);
-    if (graph->parts) l.dispatch = pass_build_dispatch(g, ids, graph);
+    if (graph->parts) pass_build_tests(g, ids, graph);
     for (uint32_t k = 0; k < graph->n; k++) {
         const pass_region *r = &graph->region[k];
         l.after = ir_block_new(g->f, NULL);
@@ -364,7 +364,7 @@ void pass_loop_over_items(pass_group_builder *g, const pass_item_ids *ids,
         else
             build_loops(&l, r, &l.loops[k]);
     }
-    ir_redirect_edge(g->group.block, 0, l.dispatch ? l.dispatch : graph->region[0].preheader);
+    ir_redirect_edge(g->group.block, 0, graph->region[0].preheader);
     if (ids->item != ids->id[0]) replace_id(&l, ids->item);
     for (unsigned d = 0; d < 3; d++) replace_id(&l, ids->id[d]);
 }

@@ -3,7 +3,9 @@
  * Items take branches of their own to different places where they meet others.  Then no region is
  * run by all items.  Each item stores the number of the region where it goes on, and the sub-group
  * runs the region with the lowest number that an item waits for, for these items
- * (Diamos et al. 2011).  The order is that of the program, except that
+ * (Diamos et al. 2011).  After a region, this is one of its targets or a region with a greater
+ * number, so it is found by a few tests, one region after the other, and loops remain loops.  The
+ * order is that of the program, except that
  *   the header of a loop comes after all other blocks of the loop: items that go around once more
  *   wait for those that are still in the loop, so that all begin the next iteration together;
  *   barriers of the group come last: all items get there, in every program that is defined.
@@ -127,7 +129,7 @@ ir_inst *pass_find_active(pass_group_builder *g, const pass_item_ids *ids,
     return ir_build2(b, IR_OP_eq, vector_of(g, IR_I1), load_next(g, graph, b), number);
 }
 
-/* ----------------------------------------------------------------------------------- dispatch */
+/* -------------------------------------------------------------------------------------- tests */
 
 /* All items begin in the first region. */
 static void begin_numbers(pass_group_builder *g, const pass_item_ids *ids,
@@ -139,30 +141,47 @@ static void begin_numbers(pass_group_builder *g, const pass_item_ids *ids,
     ir_build_store(b, first, graph->next, align_of(g), 0);
 }
 
-static ir_inst *find_least(const pass_group_builder *g, ir_builder *b, ir_inst *v) {
-    uint8_t low[IR_MAX_LANES], high[IR_MAX_LANES];
-    for (unsigned n = g->lanes / 2; n > 1; n /= 2) {
-        for (unsigned k = 0; k < n; k++) low[k] = (uint8_t)k, high[k] = (uint8_t)(n + k);
-        ir_inst *x = ir_build_shuffle(b, v, v, n, low), *y = ir_build_shuffle(b, v, v, n, high);
-        v = ir_build2(b, IR_OP_umin, x->type, x, y);
-    }
-    return ir_build2(b, IR_OP_umin, IR_I32, ir_build_extract(b, v, 0), ir_build_extract(b, v, 1));
+/* The regions by ascending numbers. */
+static uint32_t *sort_regions(const pass_group_builder *g, const pass_region_graph *graph) {
+    uint32_t most = 0, n = 0, *sorted = ir_new_array(g->scratch, uint32_t, graph->n);
+    for (uint32_t k = 0; k < graph->n; k++)
+        if (graph->number[k] > most) most = graph->number[k];
+    uint32_t *by_number = ir_new_array(g->scratch, uint32_t, most + 1); /* a region + 1, or 0 */
+    for (uint32_t k = 0; k < graph->n; k++) by_number[graph->number[k]] = k + 1;
+    for (uint32_t k = 0; k <= most; k++)
+        if (by_number[k]) sorted[n++] = by_number[k] - 1;
+    return sorted;
 }
 
-ir_block *pass_build_dispatch(pass_group_builder *g, const pass_item_ids *ids,
-                              const pass_region_graph *graph) {
-    ir_block *dispatch = ir_block_new(g->f, "dispatch");
-    ir_block **to = ir_new_array(g->scratch, ir_block *, graph->n);
-    uint64_t *number = ir_new_array(g->scratch, uint64_t, graph->n);
+void pass_build_tests(pass_group_builder *g, const pass_item_ids *ids, pass_region_graph *graph) {
+    const uint32_t *sorted = sort_regions(g, graph);
     ir_builder b;
     begin_numbers(g, ids, graph);
     ir_builder_init(&b, g->f);
-    ir_at_end(&b, dispatch);
+    graph->test = ir_new_array(g->scratch, ir_block *, graph->n);
+    graph->following = ir_new_array(g->scratch, uint32_t, graph->n);
+    for (uint32_t k = 0; k < graph->n; k++) graph->test[k] = ir_block_new(g->f, NULL);
     for (uint32_t k = 0; k < graph->n; k++) {
-        to[k] = graph->region[k].preheader;
-        number[k] = graph->number[k];
+        uint32_t r = sorted[k], next = k + 1 < graph->n ? sorted[k + 1] : PASS_NO_REGION;
+        graph->following[r] = next;
+        ir_at_end(&b, graph->test[r]);
+        ir_inst *waits = pass_find_active(g, ids, graph, graph->region[r].head, &b);
+        ir_build_br(&b, ir_build1(&b, IR_OP_any, IR_I1, waits), graph->region[r].preheader,
+                    next == PASS_NO_REGION ? g->end : graph->test[next]);
     }
-    ir_inst *least = find_least(g, &b, load_next(g, graph, &b));
-    ir_build_switch(&b, least, g->end, (ir_cases){graph->n, number, to});
-    return dispatch;
+}
+
+/* Items wait in no region before r, unless they come from r: there the first one of its targets is
+ * next, and otherwise the one after r. */
+ir_block *pass_find_next(const pass_group_builder *g, const pass_region_graph *graph,
+                         const pass_region *r) {
+    uint32_t self = (uint32_t)(r - graph->region), next = graph->following[self];
+    for (uint32_t k = 0; k < r->targets.n; k++) {
+        if (r->targets.data[k] == g->end) continue;
+        uint32_t to = graph->region_of[r->targets.data[k]->id];
+        if (next == PASS_NO_REGION || graph->number[to] <= graph->number[next]) next = to;
+    }
+    if (next == PASS_NO_REGION) return g->end;
+    bool certain = r->targets.n == 1 && r->targets.data[0] == graph->region[next].head;
+    return certain ? graph->region[next].preheader : graph->test[next];
 }

@@ -126,7 +126,7 @@ void pass_make_lane_ids(pass_group_builder *g, pass_item_ids *ids) {
 
 /* Other sub-groups use the same memory after this one, unless they wait for each other. */
 ir_inst *pass_subgroup_storage(pass_group_builder *g, const pass_item_ids *ids, uint64_t bytes) {
-    if (pass_is_reused(g)) return pass_group_storage(g, bytes * g->lanes);
+    if (pass_is_reused(g)) return pass_group_storage(g, bytes * IR_MAX_LANES);
     ir_inst *all = pass_item_storage(g, ids, bytes, IR_LOCAL_ALIGN);
     ir_inst *before = pass_build_plain(&g->group, IR_OP_mul, ids->first, pass_number(g, bytes));
     return ir_build_ptradd(&g->group, all, before, true);
@@ -160,6 +160,7 @@ static const char *make_regions(pass_group_builder *g, const pass_item_ids *ids)
     pass_find_exchanges(g, ids, &exchanges);
     const char *refusal = pass_find_regions(g, &graph);
     if (refusal) return refusal;
+    if (graph.parts && lanes.count[0]) lanes.count[0] = pass_number(g, g->lanes);
     if (graph.parts) pass_number_regions(g, &lanes, &graph);
     g->has_parted = graph.parts;
     pass_build_context(g, &lanes, &graph);
