@@ -44,6 +44,14 @@ suite programs sh tests/conformance/short.sh "$release"
 [ -z "$first" ] || suite programs-simd-16 env SPVF_CPU="${levels##* },simd=16" \
     sh tests/conformance/short.sh "$release" pyopencl clfft/-x:1000 clfft/-x:8:-y:8:-z:8
 suite sycl sh tests/sycl/sycl.sh "$release"
+for shard in 0 1; do
+    suite "corpus-modules-$shard" "$release/tests/corpus_run" tests/corpus "$release/corpus" \
+        --stage modules --shard $shard/2
+done
+[ -z "$first" ] || suite lanes sh tests/fuzz/lanes.sh "$release"
+[ -z "$first" ] || suite operators "$release/tests/conformance/operators/operators" run \
+    "$release"/operators/clang*
+# Those of the release variant are the shortest, and last: no processor waits long for the other.
 for variant in $sanitized $release; do
     short=${variant##*/}
     for source in $(find tests -name '*_test.c' | sort); do
@@ -70,15 +78,19 @@ for variant in $sanitized $release; do
     suite "$short-fuzz-lanes" "$variant/tests/fuzz/lanes" -n 400 -s 1 "$release/seeds/lanes"
     suite "$short-fuzz-pipelines" "$variant/tests/fuzz/pipelines" -n 200 -s 1 "$release/seeds/pipelines"
 done
-for shard in 0 1; do
-    suite "corpus-modules-$shard" "$release/tests/corpus_run" tests/corpus "$release/corpus" \
-        --stage modules --shard $shard/2
-done
-[ -z "$first" ] || suite lanes sh tests/fuzz/lanes.sh "$release"
-[ -z "$first" ] || suite operators "$release/tests/conformance/operators/operators" run \
-    "$release"/operators/clang*
 # The plans of the corpus take what stage `modules` has written.
 run_suites
+# The longest first.
+for shard in 0 1; do
+    suite "corpus-pocl-$shard" env POCL_CACHE_DIR="$PWD/$release/pocl" "$release/tests/corpus_run" \
+        tests/corpus "$release/corpus" --stage oracle --shard $shard/2 --oracle opencl \
+        --known tests/corpus/oracle_differences.txt
+done
+for shard in 0 1; do
+    [ -z "$first" ] || suite "corpus-cpu-$shard" "$release/tests/corpus_run" tests/corpus \
+        "$release/corpus" --stage oracle --shard $shard/2 "$cpus" \
+        --bounds tests/corpus/cpu_bounds.txt
+done
 for shard in 0 1; do
     suite "corpus-plans-$shard" "$release/tests/corpus_run" tests/corpus "$release/corpus" \
         --stage plans --shard $shard/2
@@ -91,11 +103,6 @@ suite "corpus-groups" "$release/tests/regions_run" tests/corpus "$release/corpus
 for lanes in 16 64; do
     suite "corpus-groups-simd-$lanes" "$release/tests/regions_run" tests/corpus "$release/corpus" \
         --simd $lanes
-done
-for shard in 0 1; do
-    suite "corpus-pocl-$shard" env POCL_CACHE_DIR="$PWD/$release/pocl" "$release/tests/corpus_run" \
-        tests/corpus "$release/corpus" --stage oracle --shard $shard/2 --oracle opencl \
-        --known tests/corpus/oracle_differences.txt
 done
 
 # Our own implementation, as any program with the loader sees it.
@@ -123,11 +130,6 @@ for level in $levels; do
     suite "corpus-bits-$level" "$release/tests/corpus_run" tests/corpus "$release/corpus" \
         --stage oracle --reference "cpu:$level,simd=1" --oracle "cpu:$level,simd=8" \
         --bounds /dev/null
-done
-for shard in 0 1; do
-    [ -z "$first" ] || suite "corpus-cpu-$shard" "$release/tests/corpus_run" tests/corpus \
-        "$release/corpus" --stage oracle --shard $shard/2 "$cpus" \
-        --bounds tests/corpus/cpu_bounds.txt
 done
 
 # AVX2 code where the machine has none: emulated.

@@ -223,7 +223,7 @@ static void run(cl_program p, const char *name, cl_uint n, const cl_mem *args) {
 
 /* Vectors of 3 take the place of 4. */
 static void check_width(cl_program p, const cl_mem *args, int width) {
-    char name[8] = "k";
+    char name[16] = "k";
     int stride = width == 3 ? 4 : width;
     if (width > 1) snprintf(name, sizeof name, "k%d", width);
     run(p, name, 6, args);

@@ -51,6 +51,15 @@ static const char powers[] =
     " %b: i64 = shl %g, 2\n %p: ptr.global = ptradd %x, %b\n %v: f32 = load %p align 4\n"
     " %r: f32 = pow %v, 0.75\n store %r, %p align 4\n ret\n}\n";
 
+/* Ten operations in a row, which vectors of items hide. */
+static const char steps[] =
+    "target 64\nkernel @steps(%x: ptr.global of f32) {\ne:\n %g: i64 = global_id 0\n"
+    " %b: i64 = shl %g, 2\n %p: ptr.global = ptradd %x, %b\n %v: f32 = load %p align 4\n"
+    " %a1: f32 = fmul %v, 0.5\n %b1: f32 = fadd %a1, 0.25\n %a2: f32 = fmul %b1, 0.75\n"
+    " %b2: f32 = fadd %a2, 0.125\n %a3: f32 = fmul %b2, 0.5\n %b3: f32 = fadd %a3, 0.75\n"
+    " %a4: f32 = fmul %b3, 0.25\n %b4: f32 = fadd %a4, 0.5\n %a5: f32 = fmul %b4, 0.75\n"
+    " %r: f32 = fadd %a5, 0.25\n store %r, %p align 4\n ret\n}\n";
+
 static bool explains(const char *text, const char *rule) {
     spvf_context *c = new_context();
     spvf_plan *p = load_plan(c, text);
@@ -70,6 +79,15 @@ Test(device_limits, loops_of_their_own_are_explained) {
     cr_expect(explains("buffer x f32[4096]\nfuse g {\nlaunch \"k.ir\":power global 4096 args x\n"
                        "launch \"k.ir\":power global 4096 args x\n}\n",
                        "fuse.split"));
+    leave_folder();
+}
+
+Test(device_limits, short_chains_stay_one_loop) {
+    in_folder_with(steps);
+    cr_expect_not(
+        explains("buffer x f32[4096]\nfuse g {\nlaunch \"k.ir\":steps global 4096 args x\n"
+                 "launch \"k.ir\":steps global 4096 args x\n}\n",
+                 "fuse.split"));
     leave_folder();
 }
 
