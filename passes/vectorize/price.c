@@ -316,7 +316,8 @@ static void price_innermost(simd *s, const simd_frame *fr, uint64_t scalar, uint
     uint64_t n = simd_known_items(s), left = n ? n % s->lanes : (s->lanes - 1) / 2;
     if (!n) n = LENGTH < s->lanes ? s->lanes : LENGTH;
     s->scalar_price = scalar * n;
-    s->vector_price = vector * (n - left) / s->lanes + scalar * left;
+    s->vector_price = vector * (n - left) / s->lanes;
+    s->vector_price += fr->has_rest ? vector : scalar * left;
     for (unsigned k = 0; k < 3; k++) s->vector_price += price_block(s, once[k], UNIT);
 }
 

@@ -11,9 +11,10 @@
  * This is done where the target has masks, if the number of items is known or the body is small,
  * but not where a rest is so rare that its time does not matter.  In loops of several rows
  * (rows.c), the items of a rest would cost as much as all others: one at a time, they have lost
- * the lanes and, with those, what rows share.  Loops with values that go from one item to the
- * next, or on to what follows, keep the scalar loop for the rest.  A part of a loop (parts.c) with
- * such an iteration leaves no items.
+ * the lanes and, with those, what rows share.  Innermost loops may have been entered without an
+ * iteration, so their number must be known.  Loops with values that go from one item to the next,
+ * or on to what follows, keep the scalar loop for the rest.  A part of a loop (parts.c) with such
+ * an iteration leaves no items.
  */
 #include "passes/vectorize/simd.h"
 
@@ -78,6 +79,7 @@ static uint64_t step_of(const ir_inst *phi) {
 unsigned simd_rows_of(const simd *s) {
     const ir_loop *l = s->scalar.loop->parent;
     uint64_t rows = 1;
+    if (s->scalar.is_innermost) return 1;
     while (l && !(l->header->loop_hint & IR_LOOP_ROWS)) l = l->parent;
     if (!l) return 1;
     foreach_phi (phi, l->header)
@@ -87,7 +89,8 @@ unsigned simd_rows_of(const simd *s) {
 
 bool simd_may_have_rest(const simd *s) {
     bool masks = s->cx->target && s->cx->target->has_masks;
-    return masks && !s->carried.n && !s->after.n;
+    bool counted = !s->scalar.is_innermost || simd_known_items(s);
+    return masks && counted && !s->carried.n && !s->after.n;
 }
 
 bool simd_has_rest(const simd *s) {

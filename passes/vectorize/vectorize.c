@@ -353,7 +353,7 @@ static const ir_loop *next_loop(ir_func *f, const progress *p) {
  * Gives up: on loops beyond MOST_LOOPS of a function, since each needs the graph of the whole; on
  *        loops with values that go from one item to the next; on private memory whose
  *        accesses are not all known, or differ in size; on calls; on switches with many
- *        cases; on innermost loops that write memory. */
+ *        cases; on innermost loops whose iterations may access what others write. */
 bool pass_vectorize(ir_func *f, pass_ctx *cx) {
     bool changed = false;
     progress p = {.n = f->next_block,

@@ -1,7 +1,7 @@
 /* iterations_test.c — innermost loops do the same after their iterations have become lanes: random
  * loops whose counter has any width and begins anywhere, with reductions, scans, progressions and
  * last values of each type and operation, of all iterations or of some, whose values are computed or
- * loaded. */
+ * loaded; and with stores that other accesses may meet in the same iteration, before it or after. */
 #include "tests/passes/vectorize/same_results.h"
 
 enum { SEEDS = 1500, MOST_PHIS = 4, FIRST = 3 };
@@ -36,6 +36,8 @@ typedef struct {
     unsigned nphis, how[MOST_PHIS];
     const reduction *phi[MOST_PHIS];
     bool branches; /* some of it is under a condition */
+    bool writes;
+    unsigned stores;
 } maker;
 
 static unsigned draw(maker *r, unsigned n) { return draw_below(&r->state, n); }
@@ -62,8 +64,28 @@ static void load(maker *r) {
             w, w, w, w, w, w);
 }
 
+/* At a place that has some distance from those of loads, for all iterations or by a value. */
+static void store(maker *r) {
+    unsigned n = r->stores++, w = word(r);
+    switch (draw(r, 7)) {
+    case 0: ir_putf(&r->out, "  %%q%u: i64 = mul %%far, 2\n", n); break;
+    case 1: ir_putf(&r->out, "  %%q%u: i64 = sub 600, %%far\n", n); break;
+    case 2:
+        ir_putf(&r->out, "  %%r%u: i32 = and %%w%u, 1023\n  %%q%u: i64 = zext %%r%u\n", n, word(r),
+                n, n);
+        break;
+    case 3: ir_putf(&r->out, "  %%q%u: i64 = and %%u, 511\n", n); break;
+    default: ir_putf(&r->out, "  %%q%u: i64 = add %%near, %u\n", n, draw(r, 40));
+    }
+    ir_putf(&r->out,
+            "  %%l%u: i64 = shl %%q%u, 2\n  %%g%u: ptr.global = ptradd @%s, %%l%u\n"
+            "  store %%w%u, %%g%u align 4\n",
+            n, n, n, draw(r, 2) ? "table" : "other", n, w, n);
+}
+
 static void compute(maker *r) {
     static const char *const ops[] = {"add", "sub", "mul", "xor", "and", "umin", "smax"};
+    if (r->writes && draw(r, 3) == 0) store(r);
     if (draw(r, 3) == 0) {
         load(r);
         return;
@@ -205,7 +227,15 @@ static void put_starts(maker *r) {
 
 /* The bits of %y0 … mixed into one number. */
 static void put_digest(maker *r) {
-    ir_put(&r->out, "done:\n  %d0: i64 = add 1, 0\n");
+    ir_put(&r->out, "done:\n  jmp adding\nadding:\n"
+                    "  %a: i64 = phi [done: 0, adding: %a1]\n"
+                    "  %hash: i64 = phi [done: 0, adding: %hash1]\n  %ao: i64 = shl %a, 2\n"
+                    "  %ap: ptr.global = ptradd @table, %ao\n  %av: i32 = load %ap align 4\n"
+                    "  %bp: ptr.global = ptradd @other, %ao\n  %bv: i32 = load %bp align 4\n"
+                    "  %aw: i64 = sext %av\n  %bw: i64 = zext %bv\n  %ah: i64 = mul %hash, 33\n"
+                    "  %ai: i64 = add %ah, %aw\n  %hash1: i64 = xor %ai, %bw\n"
+                    "  %a1: i64 = add %a, 1\n  %ac: i1 = ult %a1, i64 1024\n"
+                    "  br %ac, adding, mixed\nmixed:\n  %d0: i64 = add 1, %hash1\n");
     for (unsigned n = 0; n < r->nphis; n++) {
         const char *t = r->phi[n]->type;
         if (strcmp(t, "i64") == 0)
@@ -240,11 +270,14 @@ static void write(ir_text *out, uint64_t seed) {
     r.bits = 8u << draw(&r, 4);
     r.is_signed = draw(&r, 2);
     draw_phis(&r);
-    ir_put(&r.out, "target 64\n@table: global [1024 x i32] align 4\n");
+    r.writes = draw(&r, 2);
+    ir_put(&r.out,
+           "target 64\n@table: global [1024 x i32] align 4\n@other: global [1024 x i32] align 4\n");
     ir_put(&r.out, "func @f(%from: i64, %to: i64, %init: i64, %u: i64): i64 level group {\n");
     ir_put(&r.out, "entry:\n  jmp fill\nfill:\n  %f: i64 = phi [entry: 0, fill: %f1]\n"
                    "  %fo: i64 = shl %f, 2\n  %fp: ptr.global = ptradd @table, %fo\n"
                    "  %ft: i32 = trunc %f\n  %fv: i32 = mul %ft, 2654435\n"
+                   "  %fq: ptr.global = ptradd @other, %fo\n  store %ft, %fq align 4\n"
                    "  store %fv, %fp align 4\n  %f1: i64 = add %f, 1\n"
                    "  %fc: i1 = ult %f1, i64 1024\n  br %fc, fill, begin\nbegin:\n");
     const char *narrow = r.bits < 64 ? "trunc" : "add 0,";
