@@ -110,13 +110,22 @@ void simd_make_nodes(simd *s) {
     }
 }
 
+/* The next number of an item and the test against the end have no copy if nothing else uses
+ * them. */
+static bool only_counts(const simd *s, const ir_inst *i) {
+    const ir_inst *test = ir_arg(s->scalar.latch->last, 0);
+    if (i == test) return !i->uses->next;
+    return i == ir_arg(test, 0) && ir_count_uses(i) == 2 && !test->uses->next;
+}
+
 void simd_fill_nodes(simd *s) {
     for (uint32_t k = 0; k < s->n; k++) {
         simd_enter_node(s, k);
         const simd_node *n = &s->node[k];
         if (n->kind == SIMD_BLOCK)
             foreach_inst (i, n->block)
-                if (i->op != IR_OP_phi && !ir_is_terminator(i)) simd_widen(s, i, n);
+                if (i->op != IR_OP_phi && !ir_is_terminator(i) && !only_counts(s, i))
+                    simd_widen(s, i, n);
         if (k + 1 < s->n) simd_leave_node(s, k);
     }
 }
