@@ -345,6 +345,8 @@ typedef struct {
     /* The device runs the items of a work-group one after the other, as device cpu does: kernels
      * that are long without loops get a loop of their own, with a barrier in between. */
     bool serial;
+    /* It runs several of them at once, as lanes of vectors, where it can: kernels are split later. */
+    bool lanes;
 } spvf_fuse_options;
 
 typedef struct {
@@ -668,6 +670,7 @@ SPVF_API spvf_status spvf_plan_explain_code(spvf_plan *plan, size_t index, const
 typedef struct {
     bool phases;            /* all work-groups of a launch can wait for each other */
     bool serial;            /* it runs the work-items of a group one after the other */
+    bool lanes;             /* where it can, it runs several of them at once, as lanes of vectors */
     bool print;             /* what kernels print goes to spvf_device_on_print */
     bool images;            /* kernels may have images and samplers as arguments */
     bool atomics64;         /* atomic operations on 64 bits */

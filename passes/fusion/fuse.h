@@ -64,6 +64,7 @@ typedef struct {
     pass_barrier barrier;
     bool phases;      /* the device can make all work-groups of a launch wait for each other */
     bool serial;      /* the device runs the items of a work-group one after the other */
+    bool lanes;       /* several of them at once, as lanes of vectors, where it can */
     bool force;       /* fuse also where members are not proved independent */
     bool known_range; /* it will be launched with the range of the result only */
     ir_module *into;  /* where the kernel goes; NULL: a fresh module */

@@ -261,7 +261,8 @@ static bool should_split(kernel_builder *q, uint32_t m) {
     const pass_fuse_gap *gap = &q->result->gaps[m];
     const pass_cost next = length_of(q, m + 1), *now = &q->length;
     bool depends = gap->why.kind == PASS_DEP_ITEM;
-    bool split = !gap->wait && depends && pass_should_split(&q->result->range, now, &next);
+    bool split = !gap->wait && depends &&
+                 pass_should_split(&q->result->range, q->in->request->lanes, now, &next);
     bool alone = split || gap->wait || !now->cycles || !next.cycles;
     q->length =
         alone ? next : (pass_cost){now->operations + next.operations, now->cycles + next.cycles};

@@ -236,7 +236,8 @@ bool pass_fuse_legal(const pass_fuse_input *in, const pass_summary *summaries,
 /* The cost of an item of a body, without addresses, loads and stores; zeros: the body has loops. */
 pass_cost pass_find_length(ir_func *f, ir_arena *scratch);
 /* Should a body that depends on those before it run in another loop over the items? */
-bool pass_should_split(const ir_range *r, const pass_cost *before, const pass_cost *next);
+bool pass_should_split(const ir_range *r, bool lanes, const pass_cost *before,
+                       const pass_cost *next);
 
 /* ----------------------------------------------------------- reports (fuse_report.c, traffic.c) */
 

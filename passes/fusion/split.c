@@ -14,15 +14,16 @@
  * body with inner loops fills the buffer with its own iterations, so it is not considered.  delay.c
  * answers another question, whether a longer chain makes fusion a loss, and counts memory as well.
  *
- * The right side is one measured number, GAIN.  It is that of loops over vectors, where each value
- * that is kept takes a store and a load as wide as the operations: five launches of 60 operations
- * took 0.76 ms in four loops and 0.53 ms in one.  Scalar loops would gain from 270 on.
+ * The right side is a measured number, GAIN.  It is greater for loops over vectors, where each
+ * value that is kept takes a store and a load as wide as the operations: five launches of 60
+ * operations took 0.76 ms in four loops and 0.53 ms in one.
  */
 #include "passes/fusion/fuse_impl.h"
 
 enum {
-    GAIN = 1500,     /* WINDOW * SPLIT, measured */
-    LEAST_ITEMS = 16 /* of a work-group: loops of fewer rounds cost more */
+    GAIN = 270,           /* WINDOW * SPLIT, measured, of loops over scalars */
+    GAIN_OF_LANES = 1500, /* the same of loops over vectors */
+    LEAST_ITEMS = 16      /* of a work-group: loops of fewer rounds cost more */
 };
 
 /* ---------------------------------------------------------------------------------------- costs */
@@ -44,10 +45,12 @@ pass_cost pass_find_length(ir_func *f, ir_arena *scratch) {
 
 /* ------------------------------------------------------------------------------------- decision */
 
-bool pass_should_split(const ir_range *r, const pass_cost *before, const pass_cost *next) {
+bool pass_should_split(const ir_range *r, bool lanes, const pass_cost *before,
+                       const pass_cost *next) {
     uint64_t items = 1;
     for (unsigned d = 0; d < r->dims && ir_has_local_size(r); d++) items *= r->local[d];
     if (!before->cycles || !next->cycles || (ir_has_local_size(r) && items < LEAST_ITEMS))
         return false;
-    return before->cycles * next->operations + next->cycles * before->operations > GAIN;
+    return before->cycles * next->operations + next->cycles * before->operations >
+           (lanes ? GAIN_OF_LANES : GAIN);
 }

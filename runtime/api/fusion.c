@@ -209,6 +209,7 @@ static void make_request(fuse_job *j) {
         .known_range = o->known_range,
         .phases = o->phases,
         .serial = o->serial,
+        .lanes = o->lanes,
     };
     j->request.members = make_members(j);
     check_request(j, &j->request);

@@ -191,13 +191,15 @@ static void take_kernels(job *j, const rt_chain_kernel *parts, uint32_t n) {
 static void flush(job *j) {
     rt_chain_link *links = ir_new_array(&j->arena, rt_chain_link, j->count);
     rt_chain_kernel *kernels = ir_new_array(&j->arena, rt_chain_kernel, j->count);
-    const rt_chain chain = {.links = links,
-                            .count = j->count,
-                            .options = {.known_range = true, .serial = true},
-                            .unfused = j->buffer->unfused,
-                            .make = make_kernel,
-                            .drop = drop_kernel,
-                            .user = j};
+    const spvf_capabilities *can = &ocl_device()->shared.base->can;
+    const rt_chain chain = {
+        .links = links,
+        .count = j->count,
+        .options = {.known_range = true, .serial = can->serial, .lanes = can->lanes},
+        .unfused = j->buffer->unfused,
+        .make = make_kernel,
+        .drop = drop_kernel,
+        .user = j};
     uint32_t n, done = 0;
     note_uses(j);
     for (cl_uint k = 0; k < j->count; k++) links[k] = chain_link(j, launch_of(j, k));

@@ -204,7 +204,7 @@ typedef struct {
     bool has_code;      /* the explanation has the code of what runs, for `target` */
     const char *target; /* NULL: what device cpu makes */
     bool phases;        /* the device can make all work-groups wait for each other */
-    bool serial;        /* it runs the items of a work-group one after the other */
+    bool serial, lanes; /* it runs the items of a work-group one after the other, several at once */
 } rt_group_request;
 
 /* The fusion, or why there is none; both are the caller's. */

@@ -248,6 +248,7 @@ spvf_status rt_fuse_group(rt_library *lib, const rt_group_request *to, rt_group_
                            .known_range = true,
                            .phases = g->phases && to->phases,
                            .serial = to->serial,
+                           .lanes = to->lanes,
                            .strict = to->strict,
                            .no_optimize = lib->no_optimize,
                            .passes = lib->passes};
@@ -347,6 +348,7 @@ static void fuse_single(void *arg) {
         s->device = rt_device_open(s->library->plan->context, spvf_default_device(NULL));
         s->request.phases = s->device->can.phases;
         s->request.serial = s->device->can.serial;
+        s->request.lanes = s->device->can.lanes;
     }
     s->status = rt_fuse_group(s->library, &s->request, &s->result);
     if (s->device && s->result.fusion) try_on_device(s);

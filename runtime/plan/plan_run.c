@@ -281,7 +281,8 @@ static void run_group(run_job *j, const rt_group *g) {
     const rt_group_request request = {.group = g,
                                       .strict = !may_refuse,
                                       .phases = j->device->can.phases,
-                                      .serial = j->device->can.serial};
+                                      .serial = j->device->can.serial,
+                                      .lanes = j->device->can.lanes};
     spvf_fusion **fusion = ir_push(&j->arena, &j->fusions);
     rt_group_result result;
     *fusion = NULL;

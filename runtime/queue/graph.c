@@ -292,6 +292,7 @@ static spvf_status divide(spvf_graph *g, const committing *c) {
                                         .strict = o->strict,
                                         .phases = o->phases && g->device->shared.base->can.phases,
                                         .serial = g->device->shared.base->can.serial,
+                                        .lanes = g->device->shared.base->can.lanes,
                                         .known_range = true},
                             .constants = o->constants,
                             .unfused = o->unfused,

@@ -190,6 +190,7 @@ rt_device *rt_cpu_open_with(spvf_context *context, const rt_cpu_options *options
         free(c);
         ir_throw(&context->cx, IR_ERR_MEMORY);
     }
+    c->base.can.lanes = options->code.lanes != 1;
     c->base.can.subgroup_size = rt_cpu_subgroup_size(&c->machine.options, NULL);
     ir_arena_init(&c->notes, &context->cx);
     return &c->base;

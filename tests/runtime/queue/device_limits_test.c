@@ -91,6 +91,16 @@ Test(device_limits, short_chains_stay_one_loop) {
     leave_folder();
 }
 
+/* One item at a time overlaps fewer of such operations. */
+Test(device_limits, chains_are_split_earlier_where_items_are_no_lanes) {
+    in_folder_with(steps);
+    setenv("SPVF_CPU", "simd=1", 1);
+    cr_expect(explains("buffer x f32[4096]\nfuse g {\nlaunch \"k.ir\":steps global 4096 args x\n"
+                       "launch \"k.ir\":steps global 4096 args x\n}\n",
+                       "fuse.split"));
+    leave_folder();
+}
+
 Test(device_limits, phases_of_a_plan) {
     char *text = many_phases(""), *strict = many_phases(" strict");
     in_folder_with(kernels);
