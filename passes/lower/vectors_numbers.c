@@ -31,7 +31,8 @@ static ir_inst *number_of_lanes(vec_state *s, ir_inst *v, unsigned first, unsign
     ir_inst *mask = vec_has_masks(s) ? vec_mask(s, v, first, lanes, 1)
                                      : vec_truth(s, mask_of_bytes(s, v, first, lanes));
     ir_inst *bits = ir_build1(&s->b, IR_OP_bitcast, vec_bits_type(lanes), mask);
-    if (!takes(s, bits)) {
+    bool is_folded = bits->op != IR_OP_bitcast || ir_arg(bits, 0) != mask;
+    if (!is_folded && !takes(s, bits)) {
         ir_remove(bits);
         return NULL;
     }
