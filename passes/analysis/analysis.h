@@ -111,6 +111,10 @@ bool pass_symbol_bounds(const pass_launch *l, const pass_symbol *s, const ir_blo
 /* The values that a form can have in block `at`; false: unknown, or beyond 63 bits. */
 bool pass_affine_bounds(const pass_launch *l, const pass_affine *f, const ir_block *at,
                         int64_t *low, int64_t *high);
+/* The values that a number can have in block `at`, signed, by its operations and by guards that
+ * compare it or what it is made of; false: unknown. */
+bool pass_number_bounds(const pass_launch *l, const ir_inst *v, const ir_block *at, int64_t *low,
+                        int64_t *high);
 /* The same without guards.  `at` NULL: wherever the symbols have values. */
 bool pass_affine_own_bounds(const pass_launch *l, const pass_affine *f, const ir_block *at,
                             int64_t *low, int64_t *high);

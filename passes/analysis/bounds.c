@@ -15,7 +15,7 @@
 #include "ir/eval.h"
 #include "passes/analysis/analysis.h"
 
-enum { MAX_GUARDS = 8, MAX_DOMINATORS = 64, MAX_DEPTH = 6, MAX_OPERATIONS = 4 };
+enum { MAX_GUARDS = 8, MAX_DOMINATORS = 64, MAX_DEPTH = 6, MAX_OPERATIONS = 4, MAX_FACTS = 8 };
 
 /* -------------------------------------------------------------------------------- known numbers */
 
@@ -181,13 +181,19 @@ static bounds limit_bounds(const limit *t) {
 
 /* -------------------------------------------------------------------------- values by operation */
 
-/* The outcome of a comparison, which is known where a value is used; test NULL: none is. */
+/* What comparisons say where a value is used. */
 typedef struct {
-    const ir_inst *test;
-    bool holds;
-} fact;
+    limit of[MAX_FACTS];
+    unsigned n;
+} facts;
 
-static bounds number_bounds(const pass_launch *l, const ir_inst *v, fact known, unsigned depth);
+static bounds number_bounds(const pass_launch *l, const ir_inst *v, const facts *known,
+                            unsigned depth);
+
+static void add_fact(const pass_launch *l, const ir_inst *test, bool holds, facts *to) {
+    if (to->n < MAX_FACTS && pass_is_comparison(test) && find_limit(l, test, holds, &to->of[to->n]))
+        to->n++;
+}
 
 /* The bounds of a number, unless it does not fit the type of v, which then has another one. */
 static bounds fitting(const ir_inst *v, ir_i128 low, ir_i128 high) {
@@ -254,16 +260,21 @@ static bounds converted_bounds(const ir_inst *v, bounds b) {
 }
 
 /* The condition of a select bounds the value that is selected. */
-static bounds select_bounds(const pass_launch *l, const ir_inst *v, unsigned depth) {
-    const ir_inst *test = ir_arg(v, 0);
-    bounds a = number_bounds(l, ir_arg(v, 1), (fact){test, true}, depth);
-    bounds b = number_bounds(l, ir_arg(v, 2), (fact){test, false}, depth);
-    return (bounds){least(a.low, b.low), most(a.high, b.high)};
+static bounds select_bounds(const pass_launch *l, const ir_inst *v, const facts *known,
+                            unsigned depth) {
+    bounds b[2];
+    for (unsigned k = 0; k < 2; k++) {
+        facts own = *known;
+        add_fact(l, ir_arg(v, 0), !k, &own);
+        b[k] = number_bounds(l, ir_arg(v, k + 1), &own, depth);
+    }
+    return (bounds){least(b[0].low, b[1].low), most(b[0].high, b[1].high)};
 }
 
-static bounds operation_bounds(const pass_launch *l, const ir_inst *v, fact known, unsigned depth) {
+static bounds operation_bounds(const pass_launch *l, const ir_inst *v, const facts *known,
+                               unsigned depth) {
     switch (v->op) {
-    case IR_OP_select: return select_bounds(l, v, depth);
+    case IR_OP_select: return select_bounds(l, v, known, depth);
     case IR_OP_trunc:
     case IR_OP_sext:
     case IR_OP_zext: return converted_bounds(v, number_bounds(l, ir_arg(v, 0), known, depth));
@@ -275,21 +286,22 @@ static bounds operation_bounds(const pass_launch *l, const ir_inst *v, fact know
                          number_bounds(l, ir_arg(v, 1), known, depth));
 }
 
-/* The bounds of v that follow from the outcome of a test. */
-static bounds fact_bounds(const pass_launch *l, const ir_inst *v, fact known, bool natural) {
-    limit t;
-    if (!known.test || !pass_is_comparison(known.test)) return unbounded;
-    if (!find_limit(l, known.test, known.holds, &t) || t.x != v) return unbounded;
-    return natural || t.left || !is_unsigned(&t) ? limit_bounds(&t) : unbounded;
+/* The bounds of v that follow from facts about it. */
+static bounds fact_bounds(const ir_inst *v, const facts *known, bool natural) {
+    bounds b = unbounded;
+    for (const limit *t = known->of; t < known->of + known->n; t++)
+        if (t->x == v && (natural || t->left || !is_unsigned(t))) b = meet(b, limit_bounds(t));
+    return b;
 }
 
 /* The bounds of v as a signed number of its type. */
-static bounds number_bounds(const pass_launch *l, const ir_inst *v, fact known, unsigned depth) {
+static bounds number_bounds(const pass_launch *l, const ir_inst *v, const facts *known,
+                            unsigned depth) {
     int64_t n;
     if (pass_known_number(l, v, &n)) return (bounds){n, n};
     bounds b = ir_info(v)->rule == R_QUERY ? query_bounds(l, v) : unbounded;
     if (depth > 0) b = meet(b, operation_bounds(l, v, known, depth - 1));
-    return meet(b, fact_bounds(l, v, known, b.low >= 0));
+    return meet(b, fact_bounds(v, known, b.low >= 0));
 }
 
 /* The bounds of a symbol without guards. */
@@ -297,7 +309,7 @@ static bounds own_bounds(const pass_launch *l, const pass_symbol *s, const ir_bl
     int64_t high;
     if (s->kind == IR_OP_phi)
         return counter_bounds(l, s->value, at, &high) ? (bounds){0, high} : unbounded;
-    if (s->value) return number_bounds(l, s->value, (fact){0}, MAX_DEPTH);
+    if (s->value) return number_bounds(l, s->value, &(facts){.n = 0}, MAX_DEPTH);
     return symbol_bounds(l, s);
 }
 
@@ -407,4 +419,25 @@ bool pass_symbol_bounds(const pass_launch *l, const pass_symbol *s, const ir_blo
 bool pass_affine_bounds(const pass_launch *l, const pass_affine *f, const ir_block *at,
                         int64_t *low, int64_t *high) {
     return give_bounds(form_bounds(l, f, at, guarded_bounds), low, high);
+}
+
+/* The same guards, of all values that they compare. */
+static facts guards_of(const pass_launch *l, const ir_block *at) {
+    const ir_dom *dom = ir_dominators(l->kernel);
+    facts known = {.n = 0};
+    for (unsigned n = 0; n < MAX_DOMINATORS && known.n < MAX_FACTS && dom->idom[at->id]; n++) {
+        ir_inst *part[PASS_MAX_PARTS];
+        bool holds;
+        ir_inst *test = pass_test_before(at, &holds);
+        unsigned parts = test ? pass_split_test(test, holds, part) : 0;
+        for (unsigned k = 0; k < parts; k++) add_fact(l, part[k], holds, &known);
+        at = dom->idom[at->id];
+    }
+    return known;
+}
+
+bool pass_number_bounds(const pass_launch *l, const ir_inst *v, const ir_block *at, int64_t *low,
+                        int64_t *high) {
+    facts known = guards_of(l, at);
+    return give_bounds(number_bounds(l, v, &known, MAX_DEPTH), low, high);
 }

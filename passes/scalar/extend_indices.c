@@ -8,7 +8,8 @@
  * A number without a sign to which a negative constant is added wraps by that.  The result is a sum
  * all the same if the number is known not to be below the constant, for example under a guard:
  * `if (i >= 4) … a[i - 4]`.  So it is with a positive constant if both are less than half of what
- * fits, as local ids are.
+ * fits, as local ids are, and with another number of which that is known: a column and a product of
+ * a row, where guards and clamps say how many there are.
  *
  * The result for a sum with several uses is memoized, so the cost is linear.
  */
@@ -103,6 +104,8 @@ static bool is_between(const extender *w, ir_inst *v, const ir_block *at, int64_
     const pass_launch nothing = {.kernel = w->f};
     pass_affine form;
     int64_t low, high;
+    if (pass_number_bounds(&nothing, v, at, &low, &high) && low >= least && high <= most)
+        return true;
     pass_find_affine(&nothing, v, at, &form);
     return pass_affine_bounds(&nothing, &form, at, &low, &high) && low >= least && high <= most;
 }
@@ -114,20 +117,29 @@ static ir_inst *find_whole(const extender *w, ir_inst *v, int64_t most) {
                                                                                       : NULL;
 }
 
-/* Extends a number plus a constant that together are neither negative nor too large. */
+/* A number that is at most `most`, in the type that is wanted. */
+static ir_inst *extend_part(extender *w, ir_inst *v, int64_t most) {
+    if (ir_is_const(v)) return ir_const(w->f, w->wide, (uint64_t)ir_signed_const(v));
+    ir_inst *whole = find_whole(w, v, most);
+    return whole ? whole : ir_build1(&w->b, IR_OP_zext, w->wide, v);
+}
+
+/* Extends a sum that is neither negative nor too large: of two numbers, or of one and a constant,
+ * which may be less than 0. */
 static bool extend_known_sum(extender *w, ir_inst *i) {
-    ir_inst *x = ir_arg(i, 0), *by = x->op == IR_OP_add ? ir_arg(x, 1) : NULL;
-    if (i->op != IR_OP_zext || !by || !ir_is_const(by)) return false;
+    ir_inst *sum = ir_arg(i, 0);
+    if (i->op != IR_OP_zext || sum->op != IR_OP_add) return false;
+    ir_inst *x = ir_arg(sum, 0), *y = ir_arg(sum, 1);
     int64_t most = (int64_t)(UINT64_MAX >> 1 >> (64 - ir_bits(NULL, x->type)));
-    int64_t least = ir_signed_const(by) < 0 ? -ir_signed_const(by) : 0;
-    if (!is_between(w, ir_arg(x, 0), i->block, least, most)) return false;
+    bool falls = ir_is_const(y) && ir_signed_const(y) < 0;
+    if (varies(w, x) && varies(w, y)) return false;
+    if (!is_between(w, x, i->block, falls ? -ir_signed_const(y) : 0, most)) return false;
+    if (!falls && !is_between(w, y, i->block, 0, most)) return false;
     w->wide = i->type;
-    ir_inst *whole = find_whole(w, ir_arg(x, 0), most);
     ir_before(&w->b, i);
-    if (!whole) whole = ir_build1(&w->b, IR_OP_zext, w->wide, ir_arg(x, 0));
-    ir_inst *less = ir_const(w->f, w->wide, (uint64_t)ir_signed_const(by));
-    ir_replace_uses(
-        i, ir_build_raw(&w->b, IR_OP_add, w->wide, ir_with_flags(IR_NSW), IR_ARGS(whole, less)));
+    ir_inst *wide = extend_part(w, x, most);
+    ir_replace_uses(i, ir_build_raw(&w->b, IR_OP_add, w->wide, ir_with_flags(IR_NSW),
+                                    IR_ARGS(wide, extend_part(w, y, most))));
     ir_remove(i);
     return true;
 }
@@ -136,8 +148,8 @@ static bool extend_inst(extender *w, ir_inst *i) {
     ir_inst *x = ir_arg(i, 0);
     w->op = (ir_op)i->op;
     if (ir_is_vector(i->type) || ir_is_bool(x->type)) return false;
-    if (!is_sum(w, x)) return extend_known_sum(w, i);
     w->loop = w->loops->of[i->block->id];
+    if (!is_sum(w, x)) return extend_known_sum(w, i);
     w->varying = (ir_map){0};
     if (count_varying(w, x, 0) > 1) return false;
     w->wide = i->type;

@@ -98,10 +98,10 @@ static bool is_short(const splitter *q, const sets_plan *p) {
 static bool has_constant_tests(const sets_plan *p) {
     for (uint32_t k = 0; k < p->decisions.n; k++)
         if (p->decisions.data[k].how != SETS_IS_CONST) return false;
-    for (uint32_t k = 0; k < p->ntests; k++) {
-        const pass_affine *sum = &p->test[k].sum;
+    for (uint32_t k = 0; k < p->tests.n; k++) {
+        const pass_affine *sum = &p->tests.data[k].sum;
         bool counts = sum->n == 1 && sum->term[0].of.value == p->loop.counter;
-        if (!counts || p->test[k].bound.n) return false;
+        if (!counts || p->tests.data[k].bound.n) return false;
     }
     return true;
 }
@@ -158,7 +158,7 @@ static ir_inst *scale(ir_builder *b, ir_inst *v, int64_t by) {
 /* The sum that an extension is, in the copy. */
 static ir_inst *build_sum(splitter *q, const sets_decision *d, ir_inst *at) {
     sets *s = &q->s;
-    const sets_test *t = &s->plan->test[d->test];
+    const sets_test *t = &s->plan->tests.data[d->test];
     ir_builder *b = &s->b;
     ir_inst *item = q->map.value[s->plan->loop.counter->id], *inner = NULL;
     ir_before(b, at);

@@ -10,7 +10,7 @@
 
 #include "passes/vectorize/simd.h"
 
-enum { SETS_MAX_TESTS = 16, SETS_MAX_BOUNDS = 16 };
+enum { SETS_MAX_TESTS = 64 };
 
 /* A value of the loop as a sum of other values, modulo its width. */
 typedef struct {
@@ -56,9 +56,8 @@ typedef struct {
 /* A loop over items, and what is decided in it. */
 typedef struct {
     simd_loop loop;
-    ir_block_list blocks; /* in reverse postorder, the header first */
-    sets_test test[SETS_MAX_TESTS];
-    uint32_t ntests;
+    ir_block_list blocks;    /* in reverse postorder, the header first */
+    ir_vec(sets_test) tests; /* up to SETS_MAX_TESTS */
     ir_vec(sets_decision) decisions;
 } sets_plan;
 

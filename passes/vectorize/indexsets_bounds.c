@@ -232,7 +232,7 @@ static ir_inst *build_bound(sets *s, ir_inst *v) {
 
 /* Checks that the inner terms and those of items x and `items` after it have no carry. */
 static void check_inner(sets *s, const sets_decision *d, ir_inst *x, ir_inst *items) {
-    const sets_test *t = &s->plan->test[d->test];
+    const sets_test *t = &s->plan->tests.data[d->test];
     ir_inst *walked = build(s, IR_OP_mul, items, number(s, pass_magnitude(t->stride)));
     pass_affine sum = t->sum;
     sum.constant = d->more;
@@ -260,16 +260,16 @@ static sets_interval meet(sets *s, sets_interval a, sets_interval b) {
 
 static sets_interval meet_all(sets *s, bool extensions, ir_inst *x, ir_inst *items) {
     sets_interval all = {NULL, items};
-    for (uint32_t k = 0; k < s->plan->ntests; k++) {
-        const sets_test *t = &s->plan->test[k];
+    for (uint32_t k = 0; k < s->plan->tests.n; k++) {
+        const sets_test *t = &s->plan->tests.data[k];
         if ((t->kind == SETS_EXACT) == extensions) all = meet(s, all, find_items(s, t, x, items));
     }
     return all;
 }
 
 static void find_bases(sets *s, ir_inst *x) {
-    for (uint32_t k = 0; k < s->plan->ntests; k++) {
-        sets_test *t = &s->plan->test[k];
+    for (uint32_t k = 0; k < s->plan->tests.n; k++) {
+        sets_test *t = &s->plan->tests.data[k];
         if (t->kind != SETS_EXACT) continue;
         pass_affine sum = t->sum;
         sum.constant = t->low;

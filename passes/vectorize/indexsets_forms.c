@@ -115,15 +115,16 @@ static bool add_test(sets *s, sets_test t, uint32_t *number) {
     t.low = t.high = ir_sext((uint64_t)t.sum.constant, ir_bits(NULL, t.type));
     t.sum.constant = 0;
     uint32_t k = 0;
-    while (k < p->ntests && !is_same_test(&p->test[k], &t)) k++;
+    while (k < p->tests.n && !is_same_test(&p->tests.data[k], &t)) k++;
     if (k == SETS_MAX_TESTS) return false;
     *number = k;
-    if (k == p->ntests) {
-        p->test[p->ntests++] = t;
+    if (k == p->tests.n) {
+        *ir_push(s->scratch, &p->tests) = t;
         return true;
     }
-    if (t.low < p->test[k].low) p->test[k].low = t.low;
-    if (t.high > p->test[k].high) p->test[k].high = t.high;
+    sets_test *same = &p->tests.data[k];
+    if (t.low < same->low) same->low = t.low;
+    if (t.high > same->high) same->high = t.high;
     return true;
 }
 

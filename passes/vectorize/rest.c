@@ -9,18 +9,19 @@
  * one lane is active, so what is the same for all items needs no mask.  The scalar loop is removed.
  *
  * This is done where the target has masks, if the number of items is known or the body is small,
- * but not where a rest is so rare that its time does not matter.  In loops of several rows
- * (rows.c), the items of a rest would cost as much as all others: one at a time, they have lost
- * the lanes and, with those, what rows share.  Innermost loops may have been entered without an
- * iteration, so their number must be known.  Loops with values that go from one item to the next,
- * or on to what follows, keep the scalar loop for the rest.  A part of a loop (parts.c) with such
- * an iteration leaves no items.
+ * but not where a rest is so rare that its time does not matter.  It is not rare if the loop is
+ * one along a row: the last group of each row of an image leaves items in all its rows if the
+ * width is no multiple of the lanes, and one at a time they would cost as much as all others.
+ * With several rows at once (rows.c), they would also have lost what rows share.  Innermost
+ * loops may have been entered without an iteration, so their number must be known.  Loops with
+ * values that go from one item to the next, or on to what follows, keep the scalar loop for the
+ * rest.  A part of a loop (parts.c) with such an iteration leaves no items.
  */
 #include "passes/vectorize/simd.h"
 
 enum {
     SMALL = 60, /* operations of a body */
-    ROWS = 200, /* of one with several rows */
+    ROWS = 200, /* of one along a row */
     TINY = 32,  /* of its iteration */
     LONG = 16,  /* iterations */
     MOST_ITEMS = 1 << 16,
@@ -76,11 +77,16 @@ static uint64_t step_of(const ir_inst *phi) {
     return 0;
 }
 
-unsigned simd_rows_of(const simd *s) {
-    const ir_loop *l = s->scalar.loop->parent;
-    uint64_t rows = 1;
-    if (s->scalar.is_innermost) return 1;
+/* The loop over rows of items, of which the loop does one or several; NULL: there is none. */
+static const ir_loop *find_rows(const simd *s) {
+    const ir_loop *l = s->scalar.is_innermost ? NULL : s->scalar.loop->parent;
     while (l && !(l->header->loop_hint & IR_LOOP_ROWS)) l = l->parent;
+    return l;
+}
+
+unsigned simd_rows_of(const simd *s) {
+    const ir_loop *l = find_rows(s);
+    uint64_t rows = 1;
     if (!l) return 1;
     foreach_phi (phi, l->header)
         if (step_of(phi) > rows) rows = step_of(phi);
@@ -98,7 +104,7 @@ bool simd_has_rest(const simd *s) {
     uint64_t items = simd_known_items(s);
     if (items) return items % s->lanes != 0;
     unsigned size = size_of(s);
-    if (simd_rows_of(s) > 1 && size <= ROWS) return true;
+    if (find_rows(s) && size <= ROWS) return true;
     return size <= SMALL && !is_rare(s, size);
 }
 

@@ -218,3 +218,70 @@ Test(indexsets, the_whole_stage) {
     for (uint64_t seed = 0; seed < SEEDS / 3; seed++)
         loops_after(&parts, "vectors", seed, seed % 2 ? 8 : 0);
 }
+
+/* ---------------------------------------------------------------------------- many rows of items */
+
+/* Items that add up elements of as many rows; where one begins is a number of 32 bits. */
+static void make_column(ir_text *out, unsigned rows) {
+    ir_put(out, "target 64\nfunc @f(%in: ptr.global, %out: ptr.global, %y: i32, %n: i64) "
+                "level group {\nentry:\n");
+    for (unsigned k = 0; k < rows; k++) ir_putf(out, "  %%r%u: i32 = xor %%y, %u\n", k, k * 1000);
+    ir_put(out, "  jmp loop\nloop: items\n  %i: i64 = phi [entry: 0, loop: %next]\n"
+                "  %x: i32 = trunc %i\n  %s0: f32 = bitcast %y\n");
+    for (unsigned k = 0; k < rows; k++)
+        ir_putf(out,
+                "  %%a%u: i32 = add %%r%u, %%x\n  %%w%u: i64 = zext %%a%u\n"
+                "  %%o%u: i64 = shl %%w%u, 2\n  %%p%u: ptr.global = ptradd %%in, %%o%u\n"
+                "  %%v%u: f32 = load %%p%u align 4\n  %%s%u: f32 = fadd %%s%u, %%v%u\n",
+                k, k, k, k, k, k, k, k, k, k, k + 1, k, k);
+    ir_putf(out,
+            "  %%o: i64 = shl %%i, 2\n  %%p: ptr.global = ptradd %%out, %%o\n"
+            "  store %%s%u, %%p align 4\n  %%next: i64 = add %%i, 1 nsw nuw\n"
+            "  %%more: i1 = ult %%next, %%n\n  br %%more, loop, done\ndone:\n  ret\n}\n",
+            rows);
+}
+
+typedef struct {
+    ir_ctx cx;
+    ir_arena arena;
+    unsigned rows, gathers, loads;
+} column;
+
+static bool takes_all(const ir_inst *i, unsigned level) {
+    (void)i, (void)level;
+    return true;
+}
+
+static void count_accesses(void *user) {
+    column *c = user;
+    ir_text text = {.arena = &c->arena};
+    const ir_target target = {
+        .vector_bytes = 64, .vector_registers = 32, .takes = takes_all, .has_masks = true};
+    const pass_options options = {.passes = "indexsets,vectorize",
+                                  .verify_each = true,
+                                  .bisect = -1,
+                                  .target = &target,
+                                  .lanes = 16};
+    make_column(&text, c->rows);
+    ir_module *m = ir_parse(&c->cx, "column", text.data, text.n);
+    cr_assert_not_null(m, "the function is read");
+    cr_assert(pass_run(m, &options));
+    foreach_block (b, ir_func_find(m, "f"))
+        foreach_inst (i, b) {
+            c->gathers += i->op == IR_OP_gather;
+            c->loads += i->op == IR_OP_load && ir_is_vector(i->type);
+        }
+    ir_module_free(m);
+}
+
+Test(indexsets, columns_of_many_rows_are_loads) {
+    static const unsigned rows[] = {1, 17, 49, 64};
+    for (unsigned k = 0; k < 4; k++) {
+        column c = {.rows = rows[k]};
+        ir_arena_init(&c.arena, &c.cx);
+        cr_assert(ir_try(&c.cx, count_accesses, &c));
+        cr_expect_eq(c.gathers, 0, "%u rows have %u gathers", c.rows, c.gathers);
+        cr_expect_eq(c.loads, c.rows, "%u rows have %u loads", c.rows, c.loads);
+        ir_arena_free(&c.arena);
+    }
+}
