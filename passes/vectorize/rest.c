@@ -12,8 +12,9 @@
  * but not where a rest is so rare that its time does not matter.  It is not rare if the loop is
  * one along a row: the last group of each row of an image leaves items in all its rows if the
  * width is no multiple of the lanes, and one at a time they would cost as much as all others.
- * With several rows at once (rows.c), they would also have lost what rows share.  Innermost
- * loops may have been entered without an iteration, so their number must be known.  Loops with
+ * With several rows at once (rows.c), they would also have lost what rows share.  A single
+ * row with loops inside keeps to the size of other bodies: its code is large.  Innermost loops
+ * may have been entered without an iteration, so their number must be known.  Loops with
  * values that go from one item to the next, or on to what follows, keep the scalar loop for the
  * rest.  A part of a loop (parts.c) with such an iteration leaves no items.
  */
@@ -104,7 +105,8 @@ bool simd_has_rest(const simd *s) {
     uint64_t items = simd_known_items(s);
     if (items) return items % s->lanes != 0;
     unsigned size = size_of(s);
-    if (find_rows(s) && size <= ROWS) return true;
+    bool is_row = find_rows(s) && (!s->scalar.loop->child || simd_rows_of(s) > 1);
+    if (is_row && size <= ROWS) return true;
     return size <= SMALL && !is_rare(s, size);
 }
 
