@@ -262,6 +262,7 @@ void ir_interp_value(ir_interp *w, ir_frame *f, const ir_step *s) {
     case IR_OP_ptrcast_to:
     case IR_OP_ptr_space: step_space(w, f, s); break;
     case IR_OP_assume: step_assume(w, f, s); break;
+    case IR_OP_prefetch: break;
     case IR_OP_host_call:
     case IR_OP_printf: step_printf(w, f, s); break;
     default:

@@ -270,6 +270,12 @@ static ir_inst *mach_compare_exchange(ir_builder *b, ir_inst *v, ir_inst *x, ir_
     return build(b, &d);
 }
 
+/* A hint, which this target has no use for. */
+static ir_inst *mach_prefetch(ir_builder *b, ir_inst *v, ir_inst *p) {
+    (void)b, (void)p;
+    return v;
+}
+
 static ir_inst *mach_fence(ir_builder *b, ir_inst *v, ir_inst *x) {
     (void)x;
     build(b, &(draft){.row = TEMPLATE_FENCE, .width = 3, .type = IR_VOID});

@@ -179,6 +179,13 @@ ir_inst *mach_cmpxchg(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y, ir_inst
     return x86_build(b, &d);
 }
 
+ir_inst *mach_prefetch(ir_builder *b, ir_inst *v, ir_inst *p) {
+    x86_draft d = {.row = X86_PREFETCHT0_m8};
+    x86_add_memory(b, &d, v, p);
+    x86_build(b, &d);
+    return v;
+}
+
 ir_inst *mach_fence(ir_builder *b, ir_inst *v, ir_inst *x) {
     (void)x;
     x86_draft d = {.row = X86_MFENCE};

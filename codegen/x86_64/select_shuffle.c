@@ -238,6 +238,23 @@ static ir_inst *move_halves(const shuffle *s) {
     return x86_build_imm(s->b, s->type, X86_VINSERTI64X4_z_z_ym_imm8_e, IR_ARGS(s->x, s->y), 1);
 }
 
+/* Whole parts: in the lower half of the result those of x, in the upper half those of y, or of x if
+ * nothing is of y.  NULL: other ones. */
+static ir_inst *move_parts(const shuffle *s) {
+    unsigned bytes = x86_bytes_of(s->type), n = bytes / X86_PART, imm = 0;
+    bool two = takes_whole(s, true), wide = bytes == X86_MOST;
+    int part[X86_MOST / X86_PART];
+    if (bytes <= X86_PART || x86_bytes_of(s->source) != bytes) return NULL;
+    if (!x86_find_units(s->from, n, X86_PART, part)) return NULL;
+    for (unsigned k = 0; k < n; k++) {
+        int in = part[k] == X86_NO_BYTE ? 0 : part[k] - (two && k >= n / 2 ? SECOND / X86_PART : 0);
+        if (in < 0 || in >= (int)n) return NULL;
+        imm |= (unsigned)in << k * (wide ? 2 : 1);
+    }
+    x86_row row = wide ? X86_VSHUFI64X2_z_z_zm_imm8_e : X86_VSHUFI64X2_y_y_ym_imm8_e;
+    return x86_build_imm(s->b, s->type, row, IR_ARGS(s->x, two ? s->y : s->x), (int)imm);
+}
+
 /* How many parts of x and y are asked for? */
 static unsigned count_parts(const shuffle *s) {
     unsigned parts = 0;
@@ -258,6 +275,7 @@ static ir_inst *shuffle_widest(const shuffle *s) {
             (x86_shuffle16){s->b, s->type, x86_form_of(s->b, s->type), s->x, s->y, alike});
     if (bytes > X86_PART) r = move_halves(s);
     if (!r && one && wider_bytes(s) == X86_MOST / 2) r = order_quads(s);
+    if (!r) r = move_parts(s);
     if (!r) r = permute_words(s, 4);
     if (!r) r = permute_words(s, 2);
     return r ? r : permute_bytes(s);

@@ -83,7 +83,8 @@ static bool touches_memory(ir_op op) {
     case IR_OP_barrier:
     case IR_OP_wait_events:
     case IR_OP_printf:
-    case IR_OP_assume: return false;
+    case IR_OP_assume:
+    case IR_OP_prefetch: return false;
     default: return !(ir_ops[op].flags & F_TERMINATOR);
     }
 }

@@ -52,7 +52,8 @@ bool pass_is_accessed(const ir_inst *i, unsigned arg) {
 /* Is the address only used, not handed on? */
 static bool is_plain_use(const ir_inst *user, unsigned arg) {
     bool moves = user->op == IR_OP_ptradd || is_cast(user);
-    bool asks = user->op == IR_OP_ptr_space || ir_info(user)->rule == R_CMPI;
+    bool asks = user->op == IR_OP_ptr_space || user->op == IR_OP_prefetch ||
+                ir_info(user)->rule == R_CMPI;
     return moves || asks || pass_is_accessed(user, arg);
 }
 
@@ -346,9 +347,9 @@ static bool may_meet(const pass_alias *a, const ir_inst *i, const ir_inst *p) {
     return false;
 }
 
-/* Printing writes nothing that a kernel reads. */
+/* Printing writes nothing that a kernel reads; hints write nothing. */
 bool pass_writes(const ir_inst *i) {
-    if (i->op == IR_OP_printf || i->op == IR_OP_assume) return false;
+    if (i->op == IR_OP_printf || i->op == IR_OP_assume || i->op == IR_OP_prefetch) return false;
     return ir_has_flag(i, F_WRITES) || ir_has_flag(i, F_CONVERGENT);
 }
 

@@ -49,7 +49,8 @@ static latency_class class_of(const ir_inst *i) {
     case IR_OP_ptradd: return CLASS_NOTHING;
     case IR_OP_load:
     case IR_OP_masked_load:
-    case IR_OP_gather: return CLASS_LOAD;
+    case IR_OP_gather:
+    case IR_OP_prefetch: return CLASS_LOAD;
     case IR_OP_store:
     case IR_OP_masked_store:
     case IR_OP_scatter: return CLASS_STORE;

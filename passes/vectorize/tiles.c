@@ -12,7 +12,12 @@
  */
 #include "passes/vectorize/simd.h"
 
-enum { PART = 16 };
+enum {
+    PART = 16,
+    LINE = 64,
+    AHEAD = 2 * LINE,
+    NEAR = 16 << 10 /* bytes that the nearest cache keeps until the next iteration */
+};
 
 typedef struct {
     simd *s;
@@ -63,6 +68,53 @@ static ir_inst *address_of(const tile *t, const simd_node *n, unsigned lane) {
         return ir_build_ptradd(&s->b, lanes_of(s, t->from, n)[lane], t->step, false);
     int64_t bytes = ir_wrap_mul(s->value[t->from->id].stride, lane);
     return simd_step(s, simd_base(s, t->from), ir_wrap_add(bytes, t->g->first));
+}
+
+/* ------------------------------------------------------------------------------------- prefetch */
+
+/* Bytes from the rows of an iteration to those of the next one, if these are near, or else to what
+ * comes later in a row; of lanes that are found outside of the loop. */
+static ir_inst *build_ahead(tile *t, const simd_node *own) {
+    simd *s = t->s;
+    ir_inst *offset = s->value[t->from->id].offset;
+    ir_type size = ir_elem(offset->type);
+    const ir_builder here = s->b;
+    ir_before(&s->b, own->tail->last);
+    ir_inst *first = ir_build_extract(&s->b, offset, 0);
+    ir_inst *second = ir_build_extract(&s->b, offset, 1);
+    ir_inst *last = ir_build_extract(&s->b, offset, s->lanes - 1);
+    ir_inst *row = ir_build2(&s->b, IR_OP_sub, size, second, first);
+    ir_inst *rows = ir_build2(&s->b, IR_OP_sub, size, last, first);
+    ir_inst *all = ir_build2(&s->b, IR_OP_add, size, rows, row);
+    ir_inst *is_near = ir_build2(&s->b, IR_OP_ule, IR_I1, all, ir_const(s->f, size, NEAR));
+    ir_inst *ahead = ir_build_select(&s->b, is_near, all, ir_const(s->f, size, AHEAD));
+    s->b.block = here.block;
+    s->b.before = here.before;
+    return ahead;
+}
+
+/* What to add to addresses of rows; NULL: nothing is to be prefetched.  There are as many streams
+ * as lanes, and each ends soon: hardware that follows streams is late. */
+static ir_inst *find_ahead(tile *t, const simd_node *n) {
+    simd *s = t->s;
+    if (t->active || t->k * t->bytes < LINE) return NULL;
+    if (simd_shape_of(s, t->from) == SIMD_VARYING) {
+        const simd_node *own = &s->node[s->node_of[t->from->block->id]];
+        return own->loop == n->loop ? NULL : build_ahead(t, own);
+    }
+    uint64_t all = (uint64_t)ir_wrap_mul(s->value[t->from->id].stride, s->lanes);
+    bool is_inner = n->loop != s->scalar.loop;
+    if (all > NEAR && !is_inner) return NULL;
+    return ir_const(s->f, ir_size_type(s->f->module), all > NEAR ? AHEAD : all);
+}
+
+static void prefetch_rows(tile *t, const simd_tile *of, const simd_node *n) {
+    simd *s = t->s;
+    ir_inst *ahead = find_ahead(t, n);
+    for (unsigned l = 0; ahead && l < of->lanes; l++) {
+        ir_inst *p = ir_build_ptradd(&s->b, address_of(t, n, of->first + l), ahead, false);
+        ir_build_raw(&s->b, IR_OP_prefetch, IR_VOID, IR_PLAIN, IR_ARGS(p));
+    }
 }
 
 /* ----------------------------------------------------------------------------------------- rows */
@@ -176,6 +228,7 @@ void simd_load_tile(simd *s, const simd_group *g, const simd_tile *of, const sim
     tile t = {.s = s, .g = g, .k = g->k, .bytes = bytes, .active = of->active};
     t.used = 32u - (unsigned)__builtin_clz(g->wanted);
     find_base(&t, simd_address(g->at));
+    prefetch_rows(&t, of, n);
     for (unsigned l = 0; l < of->lanes; l++)
         row[l] = load_row(&t, address_of(&t, n, of->first + l), of->first + l);
     if (t.k * bytes < PART)
