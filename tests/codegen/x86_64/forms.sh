@@ -49,10 +49,10 @@ v4 privately vpaddd v?(gather|scatter|pextr|insertps).*
 v4 counted popcnt,lock,kmov[a-z] v?(gather|scatter|pextr).*
 v3 contiguous vmovups,vfmadd[0-9]*ps v?(gather|perm|insert|extract).*
 v3 backwards vpermd,vmovups v?(gather|pextr|pinsr|insertps).*
-v3 every_second vpermd,vpblendd,vsubps v?(gather|pextr|pinsr|insertps).*
+v3 every_second vshufps,vpermq,vsubps v?(gather|pextr|pinsr|insertps).*
 v3 pairs vpermd,vpblendd v?(gather|pextr|pinsr).*
 v3 triples vpermd,vpblendd v?(gather|pextr|pinsr|insertps).*
-v3 quads vpermd,vpblendd v?(gather|pextr|pinsr).*
+v3 quads vshufps,vpermq v?(gather|pextr|pinsr).*
 v3 components vpxor v?(gather|perm|shuf|pshuf).*
 v3 apart vgatherdps v?(pextr|pinsr).*
 v3 scattered vmovss v?gather.*
