@@ -122,6 +122,22 @@ static bool link_nodes(simd *s) {
     return true;
 }
 
+/* In the order of the nodes that they come from. */
+static void find_preds(simd *s) {
+    for (uint32_t k = 0; k < s->n; k++)
+        for (unsigned e = 0; e < s->node[k].nsucc; e++) s->node[s->node[k].succ[e]].npred++;
+    for (uint32_t k = 0; k < s->n; k++) {
+        simd_node *n = &s->node[k];
+        n->pred = ir_new_array(s->scratch, simd_edge, n->npred);
+        n->npred = 0;
+    }
+    for (uint32_t k = 0; k < s->n; k++)
+        for (unsigned e = 0; e < s->node[k].nsucc; e++) {
+            simd_node *to = &s->node[s->node[k].succ[e]];
+            to->pred[to->npred++] = (simd_edge){(uint16_t)k, (uint8_t)e};
+        }
+}
+
 /* ----------------------------------------------------------------------------------- dominators */
 
 static uint16_t common_dominator(const simd *s, uint16_t a, uint16_t b) {
@@ -366,6 +382,7 @@ bool simd_find_graph(simd *s) {
     }
     order_block(&o, s->scalar.loop->header, s->scalar.loop, &outside);
     if (!link_nodes(s)) return false;
+    find_preds(s);
     assert(s->node[s->n - 1].block == s->scalar.latch);
     find_dominators(s);
     for (uint32_t k = 0; k < s->n; k++) s->node[k].mask_of = find_mask_of(s, (uint16_t)k);

@@ -10,29 +10,6 @@
  */
 #include "passes/vectorize/simd.h"
 
-enum { MAX_EDGES = 64 };
-
-/* Edges of the scalar code that lead to a node. */
-typedef struct {
-    uint16_t from;
-    uint8_t n; /* of its successors */
-} incoming;
-
-typedef struct {
-    incoming edge[MAX_EDGES];
-    uint32_t n;
-} incoming_list;
-
-static void find_incoming(const simd *s, uint32_t k, incoming_list *out) {
-    out->n = 0;
-    for (uint32_t j = 0; j < s->n; j++)
-        for (unsigned e = 0; e < s->node[j].nsucc; e++) {
-            if (s->node[j].succ[e] != k) continue;
-            if (out->n == MAX_EDGES) ir_throw(s->f->module->cx, IR_ERR_LIMIT);
-            out->edge[out->n++] = (incoming){(uint16_t)j, (uint8_t)e};
-        }
-}
-
 static ir_inst *all_lanes(simd *s) { return ir_const(s->f, simd_mask_type(s), 1); }
 static ir_inst *no_lanes(simd *s) { return ir_const(s->f, simd_mask_type(s), 0); }
 static ir_inst *or_all(simd *s, ir_inst *mask) { return mask ? mask : all_lanes(s); }
@@ -91,49 +68,51 @@ static ir_inst *blend(simd *s, const simd_lanes *mask, ir_inst *x, ir_inst *y) {
 
 /* ----------------------------------------------------------------------------------------- phis */
 
+/* The lanes that take an edge. */
+static const simd_lanes *lanes_of(const simd *s, const simd_edge *e) {
+    return &s->node[e->from].edge[e->n];
+}
+
 /* The argument that a phi of the scalar code has for an edge. */
-static ir_inst *scalar_arg(const simd *s, const ir_inst *phi, const incoming *in) {
+static ir_inst *scalar_arg(const simd *s, const ir_inst *phi, const simd_edge *in) {
     const simd_node *from = &s->node[in->from];
     return ir_arg(phi, ir_pred_index(phi->block, from->block));
 }
 
-static uint32_t edge_from(const incoming_list *list, uint16_t node) {
-    for (uint32_t k = 0; k < list->n; k++)
-        if (list->edge[k].from == node) return k;
+static uint32_t edge_from(const simd_node *n, uint16_t node) {
+    for (uint32_t k = 0; k < n->npred; k++)
+        if (n->pred[k].from == node) return k;
     assert(false && "an edge of the new graph is one of the scalar code");
     return 0;
 }
 
-static ir_inst *join_kept(const simd_node *n, const incoming_list *list, ir_inst **arg) {
+static ir_inst *join_kept(const simd_node *n, ir_inst **arg) {
     bool same = true;
-    for (uint32_t e = 1; e < list->n; e++) same &= arg[e] == arg[0];
+    for (uint32_t e = 1; e < n->npred; e++) same &= arg[e] == arg[0];
     if (same) return arg[0];
     ir_inst *phi = ir_build_phi(n->head, arg[0]->type);
     for (uint32_t p = 0; p < n->head->npred; p++)
-        phi = ir_append_arg(phi, arg[edge_from(list, (uint16_t)n->head->pred[p]->mark)]);
+        phi = ir_append_arg(phi, arg[edge_from(n, (uint16_t)n->head->pred[p]->mark)]);
     return phi;
 }
 
-static ir_inst *join_blended(simd *s, const incoming_list *list, ir_inst **arg) {
+static ir_inst *join_blended(simd *s, const simd_node *n, ir_inst **arg) {
     ir_inst *all = arg[0];
-    for (uint32_t e = 1; e < list->n; e++) {
+    for (uint32_t e = 1; e < n->npred; e++) {
         if (arg[e] == all) continue;
-        const incoming *in = &list->edge[e];
-        all = blend(s, &s->node[in->from].edge[in->n], arg[e], all);
+        all = blend(s, lanes_of(s, &n->pred[e]), arg[e], all);
     }
     return all;
 }
 
 static ir_inst *join(simd *s, uint32_t k, const ir_inst *phi, unsigned part, bool scalar) {
     const simd_node *n = &s->node[k];
-    incoming_list list;
-    find_incoming(s, k, &list);
-    ir_inst **arg = ir_new_array(s->scratch, ir_inst *, list.n);
-    for (uint32_t e = 0; e < list.n; e++) {
-        ir_inst *v = scalar_arg(s, phi, &list.edge[e]);
+    ir_inst **arg = ir_new_array(s->scratch, ir_inst *, n->npred);
+    for (uint32_t e = 0; e < n->npred; e++) {
+        ir_inst *v = scalar_arg(s, phi, &n->pred[e]);
         arg[e] = scalar ? simd_base(s, v) : simd_part(s, v, part, n->block);
     }
-    return n->deferred ? join_blended(s, &list, arg) : join_kept(n, &list, arg);
+    return n->deferred ? join_blended(s, n, arg) : join_kept(n, arg);
 }
 
 static void set_value(simd *s, const ir_inst *phi, unsigned part, bool scalar, ir_inst *v) {
@@ -242,19 +221,16 @@ static bool is_header(const simd_node *n, uint32_t k) {
 
 static ir_inst *join_edges(simd *s, uint32_t k) {
     simd_node *n = &s->node[k];
-    incoming_list list;
-    find_incoming(s, k, &list);
-    ir_inst **arg = ir_new_array(s->scratch, ir_inst *, list.n);
+    ir_inst **arg = ir_new_array(s->scratch, ir_inst *, n->npred);
     bool all = true;
-    for (uint32_t e = 0; e < list.n; e++) {
-        const simd_lanes *edge = &s->node[list.edge[e].from].edge[list.edge[e].n];
+    for (uint32_t e = 0; e < n->npred; e++) {
+        const simd_lanes *edge = lanes_of(s, &n->pred[e]);
         all &= !edge->lanes;
         arg[e] = or_all(s, edge->lanes);
     }
-    if (!n->deferred) return all ? NULL : join_kept(n, &list, arg);
+    if (!n->deferred) return all ? NULL : join_kept(n, arg);
     ir_inst *mask = no_lanes(s);
-    for (uint32_t e = 0; e < list.n; e++)
-        mask = merge_masks(s, mask, &s->node[list.edge[e].from].edge[list.edge[e].n]);
+    for (uint32_t e = 0; e < n->npred; e++) mask = merge_masks(s, mask, lanes_of(s, &n->pred[e]));
     return mask;
 }
 

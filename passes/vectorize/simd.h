@@ -72,11 +72,19 @@ typedef struct {
     ir_block *at;
 } simd_lanes;
 
+/* Successor n of a node in the scalar code. */
+typedef struct {
+    uint16_t from;
+    uint8_t n;
+} simd_edge;
+
 typedef struct {
     simd_kind kind;
     ir_block *block;         /* ENTER, LATCH: the header of the loop */
     const ir_loop *loop;     /* the innermost one that the node is in; ENTER: the loop around */
     uint16_t nsucc, succ[2]; /* targets of the scalar code, as nodes */
+    uint16_t npred;
+    simd_edge *pred;         /* edges of the scalar code that lead here */
     uint16_t nnext, next[2]; /* successors in the new graph */
     uint16_t idom, postdom;  /* without back edges; SIMD_NONE: none */
     uint16_t skip;           /* where to go if no lane is active; SIMD_NONE: some lane is */

@@ -44,6 +44,11 @@ kernel() {
         line("  %f#: f32 = uitofp %v#\n  %g#: f32 = tan %f#\n  %h#: i32 = bitcast %g#", k)
         line("  %v#+: i32 = add %h#, 1", k)
     }
+    # All tests lead to one block if they hold.
+    function exits(k) {
+        line("  %c#: i1 = eq %v#, i32 #\n  br %c#, out, t#\nt#:\n  %v#+: i32 = add %v#, 3", k)
+        values = values sprintf("%s: %%v%d, ", k ? "t" (k - 1) : "entry", k)
+    }
     BEGIN {
         print "target 64\nkernel @k(%x: ptr.global of i32, %y: ptr.global of i32) {\nentry:"
         if (kind == "chosen") print "  %a: ptr.private = alloca [16 x i32] align 4"
@@ -57,8 +62,14 @@ kernel() {
             if (kind == "gathers") gathers(k)
             if (kind == "arms") arms(k)
             if (kind == "functions") functions(k)
+            if (kind == "exits") exits(k)
         }
-        line("  store %v#, %q align 4\n  ret\n}", n)
+        last = "v" n
+        if (kind == "exits") {
+            printf "  jmp out\nout:\n  %%last: i32 = phi [%st%d: %%v%d]\n", values, n - 1, n
+            last = "last"
+        }
+        print "  store %" last ", %q align 4\n  ret\n}"
     }' >k.ir
 }
 
@@ -86,5 +97,6 @@ for target in v4,simd=64 v4 v2,simd=64 v2; do
     grows gathers 16 "$target"
     grows arms 16 "$target"
     grows functions 3 "$target"
+    grows exits 50 "$target"
 done
 finish
