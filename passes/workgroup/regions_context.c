@@ -86,6 +86,16 @@ static void add_value(keeper *k, ir_inst *v, const pass_region *r) {
     if (!pass_is_uniform(&k->graph->uniform, v, r->head)) k->of.how[v->id] = PER_ITEM;
 }
 
+/* Items that have parted have a phi each, even if all of them find the same value there. */
+static void find_staggered(keeper *k) {
+    if (!k->graph->parts) return;
+    const bool *staggered = pass_find_staggered(k->g, k->graph);
+    for (uint32_t n = 0; n < k->values.n; n++) {
+        const ir_inst *v = k->values.data[n];
+        if (is_head_phi(k, v) && staggered[v->block->id]) k->of.how[v->id] = PER_ITEM;
+    }
+}
+
 static void find_values(keeper *k) {
     for (uint32_t n = 0; n < k->graph->n; n++) {
         const pass_region *r = &k->graph->region[n];
@@ -430,6 +440,7 @@ static void make_tables(keeper *k) {
 static void decide(keeper *k) {
     find_variables(k);
     find_values(k);
+    find_staggered(k);
     find_mixed(k);
     find_repeated(k);
     coalesce_slots(k);

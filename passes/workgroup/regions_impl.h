@@ -230,6 +230,9 @@ void pass_number_regions(pass_group_builder *g, const pass_item_ids *ids, pass_r
 /* The number of the region that has the head; of the end, one above all. */
 uint32_t pass_number_of(const pass_group_builder *g, const pass_region_graph *graph,
                         const ir_block *head);
+/* By block id: heads of loops whose next iteration items begin to write while others are still in
+ * this one, after they have parted (regions_parted.c). */
+bool *pass_find_staggered(const pass_group_builder *g, const pass_region_graph *graph);
 /* Stores the numbers that items begin with, and makes a block for each region, which leads to its
  * preheader if an item waits there, and otherwise to the block for the next region. */
 void pass_build_tests(pass_group_builder *g, const pass_item_ids *ids, pass_region_graph *graph);

@@ -356,6 +356,25 @@ static const group_kernel group_kernels[] = {
      "%x: i64 = local_id 0\n%a: i1 = eq %x, i64 0\n%w: i64 = zext %m\n%b: i1 = ule %w, %x\n"
      "%c: i1 = and %b, %a\nbr %c, body, done\nbody:\n" PUT("%v") "jmp done\ndone:\n" B
      "br %a, again, next\nagain:\nbr %b, some, next\nsome:\n" PUT("%li") "jmp next\nnext:\nret\n"},
+    {"a counter that items of a sub-group increase after loops of different lengths",
+     "%in: i32 = and %li, 3\njmp loop\nloop:\n%p: i32 = phi [entry: 0, next: %q]\n"
+     "%i: i32 = phi [entry: 0, next: %i2]\n%x: i32 = phi [entry: 0, next: %x2]\n"
+     "%c: i1 = ult %i, %m\nbr %c, body, done\nbody:\n%x2: i32 = add %x, 7\njmp inner\ninner:\n"
+     "%q: i32 = phi [body: %p, again: %s]\n%k: i32 = phi [body: 0, again: %k2]\n"
+     "%d: i1 = ult %k, %in\nbr %d, again, next\nagain:\n"
+     "%e: i1 = group_all %d subgroup nonuniform\n%s: i32 = zext %e\n"
+     "%k2: i32 = add %k, 1\njmp inner\nnext:\n"
+     "%i2: i32 = add %i, 1\njmp loop\ndone:\n%y: i32 = mul %p, 31\n%z: i32 = add %x, %y\n"
+     PUT("%z") "ret\n"},
+    {"iterations that items of a sub-group end in two places",
+     "%in: i32 = and %li, 3\n%a: i1 = eq %in, i32 1\njmp loop\nloop:\n"
+     "%i: i32 = phi [entry: 0, one: %i1, two: %i2]\n%x: i32 = phi [entry: 0, one: %y, two: %z]\n"
+     "%c: i1 = ult %i, %m\nbr %c, body, done\nbody:\nbr %a, one, two\none:\n"
+     "%e: i1 = group_all %a subgroup nonuniform\n%s: i32 = zext %e\n%y: i32 = add %x, %s\n"
+     "%i1: i32 = add %i, 1\njmp loop\ntwo:\n"
+     "%f: i1 = group_all %c subgroup nonuniform\n%t: i32 = zext %f\n"
+     "%w: i32 = mul %x, 3\n"
+     "%z: i32 = add %w, %t\n%i2: i32 = add %i, 1\njmp loop\ndone:\n" PUT("%x") "ret\n"},
 };
 /* clang-format on */
 
