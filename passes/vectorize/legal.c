@@ -45,13 +45,12 @@ static bool is_private(const simd *s, const ir_inst *address) {
 static bool check_access(simd *s, const ir_inst *i, const ir_inst *address) {
     if (i->imm.mem.flags & IR_MEM_VOLATILE) return simd_refuse(s, i, "an access is volatile");
     if (!s->scalar.is_innermost && is_private(s, address)) return check_private(s, i, address);
-    if (is_uniform(s, address)) {
-        bool once = i->op == IR_OP_load || !simd_is_masked(s, i->block);
-        return once || simd_refuse(s, i, "a store to one place, which not all items execute");
-    }
-    ir_type t = i->op == IR_OP_store ? ir_arg(i, 0)->type : i->type;
-    if (ir_is_ptr(t)) return simd_refuse(s, i, "a pointer in memory");
-    return true;
+    bool load = i->op == IR_OP_load, one = is_uniform(s, address);
+    if (one && !load && simd_is_masked(s, i->block))
+        return simd_refuse(s, i, "a store to one place, which not all items execute");
+    const ir_inst *v = load ? i : ir_arg(i, 0); /* may differ in one place, too */
+    bool same = one && simd_shape_at(s, v, i->block) == SIMD_UNIFORM;
+    return same || !ir_is_ptr(v->type) || simd_refuse(s, i, "a pointer in memory");
 }
 
 /* ----------------------------------------------------------------------------------- operations */
