@@ -112,9 +112,9 @@ typedef struct {
     uint16_t *node_of;             /* by block id, SIMD_NONE outside of the loop */
     uint16_t *enter_of, *latch_of; /* by block id of a header */
 
-    struct simd_value *value; /* by value id, below nvalues; all loops share them */
-    uint32_t nvalues;
-    ir_vec(uint32_t) touched; /* ids of values that are not empty, or are in the loop */
+    struct simd_value *value;    /* by value id, below nvalues; all loops share them */
+    uint32_t nvalues, first_new; /* ids from there on are of code that the pass makes */
+    ir_vec(uint32_t) touched;    /* ids of values that are not empty, or are in the loop */
     ir_builder b;
     ir_block *preheader; /* of the vector loop */
     bool *is_split;      /* by id of a header, below nsplit: rounds.c has seen it */

@@ -273,21 +273,23 @@ static bool is_loop_of_strips(const simd *s, const simd_node *n) {
     return n->loop != s->scalar.loop && n->block->id < s->nsplit && !s->has_strips[n->block->id];
 }
 
-/* Which loops are cut is known before the first one is, since that changes the code. */
+/* Which loops are cut is known before the first one is, since that changes the code.  True: there
+ * is new code, also where the indices of a loop turned out not to be known. */
 bool simd_cut_strips(simd *s) {
     ir_vec(strips) list = {0};
+    bool changed = false;
     ir_builder_init(&s->b, s->f);
     for (uint32_t k = 0; k < s->n; k++) {
         const simd_node *n = &s->node[k];
         strips t = {.s = s, .loop = n->loop};
         if (!is_loop_of_strips(s, n)) continue;
         s->has_strips[n->block->id] = true;
-        if (has_form(&t) && has_rounds(&t) && find_loads(&t) && choose_rounds(&t) &&
-            build_counts(&t))
-            *ir_push(s->scratch, &list) = t;
+        if (!has_form(&t) || !has_rounds(&t) || !find_loads(&t) || !choose_rounds(&t)) continue;
+        changed = true;
+        if (build_counts(&t)) *ir_push(s->scratch, &list) = t;
     }
     foreach_in (strips, t, list) strips_cut(t);
-    return list.n > 0;
+    return changed;
 }
 
 void simd_remove_strips(simd *s) {

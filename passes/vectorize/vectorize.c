@@ -123,9 +123,11 @@ void simd_fill_nodes(simd *s) {
         simd_enter_node(s, k);
         const simd_node *n = &s->node[k];
         if (n->kind == SIMD_BLOCK)
-            foreach_inst (i, n->block)
+            foreach_inst (i, n->block) {
+                assert_at(i, i->id < s->first_new); /* its shape is known */
                 if (i->op != IR_OP_phi && !ir_is_terminator(i) && !only_counts(s, i))
                     simd_widen(s, i, n);
+            }
         if (k + 1 < s->n) simd_leave_node(s, k);
     }
 }
@@ -240,6 +242,7 @@ static void begin_values(simd *s, progress *p) {
     }
     s->value = p->value;
     s->nvalues = p->nvalues;
+    s->first_new = s->f->next_id;
     for (uint32_t k = 0; k < s->scalar.loop->nblocks; k++)
         foreach_inst (i, s->scalar.loop->block[k]) *ir_push(s->scratch, &s->touched) = i->id;
 }
