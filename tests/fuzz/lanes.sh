@@ -17,7 +17,7 @@ for cases in tests/passes/vectorize/*.ir; do
     "$build/spvfuse" opt "$cases" -p vectorize -v 2>>"$work/lanes" >"$work/out"
 done
 
-# A function of 65 loops.
+# A function of 65 loops, and one whose innermost loop has many stores.
 awk 'BEGIN {
     print "func @loops(%y: ptr.global, %n: i64) level group {\nentry:\n  jmp l1"
     for (k = 1; k <= 65; k++) {
@@ -27,6 +27,11 @@ awk 'BEGIN {
         printf "  %%c%d: i1 = ult %%n%d, %%n\n  br %%c%d, l%d, m%d\nm%d:\n  jmp l%d\n", k, k, k, k, k + 1, k + 1, k + 1
     }
     print "l66:\n  ret\n}"
+    print "func @stores(%y: ptr.global, %n: i64) level group {\nentry:\n  jmp loop\nloop:"
+    print "  %k: i64 = phi [entry: 0, loop: %next]\n  %o: i64 = shl %k, 6\n  %p: ptr.global = ptradd %y, %o"
+    for (k = 0; k < 9; k++)
+        printf "  %%p%d: ptr.global = ptradd %%p, %d\n  store i32 %d, %%p%d align 4\n", k, 4 * k + 4, k, k
+    print "  %next: i64 = add %k, 1 nuw\n  %c: i1 = ult %next, %n\n  br %c, loop, end\nend:\n  ret\n}"
 }' >"$work/loops.ir"
 "$build/spvfuse" opt "$work/loops.ir" -p vectorize -v 2>>"$work/lanes" >"$work/out"
 

@@ -237,8 +237,8 @@ Test(verify, alignment_of_a_load) {
 }
 
 Test(verify, memory_flags) {
-    add->next->imm.mem.flags = 16;
-    expect("unknown memory flags 0x10");
+    add->next->imm.mem.flags = 32;
+    expect("unknown memory flags 0x20");
     add->next->imm.mem.flags = IR_MEM_LINE;
     expect("'noalias' and 'line' are for loads of addresses");
 }
