@@ -36,7 +36,8 @@ typedef struct {
     uint32_t n;     /* ids are below */
     uint8_t *how;   /* keeping */
     bool *mixed;    /* regions that the value comes into define it as well, or share blocks */
-    bool *has_slot; /* PER_ITEM, and not mixed */
+    bool *needed;   /* by what is repeated, also where the value itself is not live */
+    bool *has_slot; /* PER_ITEM, and neither mixed nor needed */
     ir_inst **slot; /* the address of the variable, or of item 0's element */
 } decisions;
 
@@ -165,6 +166,7 @@ static void note_operands(keeper *k, const ir_inst *v, bool anywhere) {
     keeping how = keeping_of(k, v);
     bool copied = how == REPEATED || (how == NOT_KEPT && !is_everywhere(k, v)) ||
                   (how == UNIFORM && anywhere);
+    if (how == PER_ITEM) k->of.needed[v->id] = true;
     if (!copied || ir_map_get(&k->operands, (uintptr_t)v)) return;
     ir_inst **args = ir_new_array(k->g->scratch, ir_inst *, v->nargs + 1u);
     for (unsigned n = 0; n < v->nargs; n++) args[n] = ir_arg(v, n);
@@ -248,7 +250,7 @@ static ir_inst *element(keeper *k, ir_builder *b, const ir_inst *v) {
 static void coalesce_slots(keeper *k) {
     for (uint32_t n = 0; n < k->values.n; n++) {
         uint32_t id = k->values.data[n]->id;
-        k->of.has_slot[id] = k->of.how[id] == PER_ITEM && !k->of.mixed[id];
+        k->of.has_slot[id] = k->of.how[id] == PER_ITEM && !k->of.mixed[id] && !k->of.needed[id];
     }
     k->context = (pass_context){.live = k->live,
                                 .values = k->values.data,
@@ -432,6 +434,7 @@ static void make_tables(keeper *k) {
     k->of = (decisions){.n = n,
                         .how = ir_new_array(scratch, uint8_t, n),
                         .mixed = ir_new_array(scratch, bool, n),
+                        .needed = ir_new_array(scratch, bool, n),
                         .has_slot = ir_new_array(scratch, bool, n),
                         .slot = ir_new_array(scratch, ir_inst *, n)};
     k->first_store = ir_new_array(scratch, ir_inst *, k->graph->nblocks);
