@@ -50,11 +50,11 @@ static const group_kernel group_kernels[] = {
      "store %ab, %pt align 4\njmp next\nnext:\n%s2: i32 = sdiv %s, 2\n" B "jmp loop\ndone:\n"
      TAKE("%r") PUT("%r") "ret\n"},
     {"an index that is computed again from a value whose place a phi could take",
-     "%a: i32 = mul %li, 3\n%b: i32 = xor %a, 5\n%c: i32 = add %b, %m\n%d: i32 = and %c, 63\n"
-     "%f: f32 = uitofp %d\n%i: i32 = fptosi %f\n" B
-     "%k: i1 = ult i32 1, %u\nbr %k, other, join\nother:\n%g: f32 = fadd %f, 9.0\n" B
-     "jmp join\njoin:\n%p: f32 = phi [entry: %f, other: %g]\n%q: i32 = fptosi %p\n"
-     "%h: i32 = mul %i, 1000\n%r: i32 = add %q, %h\n" PUT("%r") "ret\n"},
+     "%x1: i32 = mul %li, 3\n%x2: i32 = xor %x1, 5\n%x3: i32 = add %x2, %m\n"
+     "%x4: i32 = and %x3, 63\n%f1: f32 = uitofp %x4\n%i1: i32 = fptosi %f1\n" B
+     "%k1: i1 = ult i32 1, %u\nbr %k1, other, join\nother:\n%f2: f32 = fadd %f1, 9.0\n" B
+     "jmp join\njoin:\n%f3: f32 = phi [entry: %f1, other: %f2]\n%i3: i32 = fptosi %f3\n"
+     "%i4: i32 = mul %i1, 1000\n%r1: i32 = add %i3, %i4\n" PUT("%r1") "ret\n"},
     {"the same as a do while, by an unknown number of items, perhaps none",
      GIVE("%v") "%u0: i32 = and %u, 7\njmp loop\nloop:\n"
      "%s: i32 = phi [entry: %u0, next: %s2]\n%x: i32 = phi [entry: %v, next: %y]\n" B
