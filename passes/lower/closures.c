@@ -103,13 +103,14 @@ static void split(ir_func *f, uint32_t index, uint32_t original, const members *
     ir_replace_uses(old, fill_variable(f, &closure, index, c));
 }
 
-static bool is_called(const ir_module *m, const ir_func *kernel) {
+/* The functions that others call, by address. */
+static void find_called(const ir_module *m, ir_arena *scratch, ir_map *called) {
     foreach_func (f, m)
         if (!ir_is_declaration(f))
             foreach_block (b, f)
                 foreach_inst (i, b)
-                    if (i->op == IR_OP_call && i->imm.func == kernel) return true;
-    return false;
+                    if (i->op == IR_OP_call)
+                        ir_map_set(scratch, called, (uintptr_t)i->imm.func, i->imm.func);
 }
 
 static bool lower(ir_func *f) {
@@ -117,7 +118,6 @@ static bool lower(ir_func *f) {
     bool changed = false;
     for (uint32_t at = 0, original = 0; at < f->nparams; original++) {
         bool closure = find_members(f->module, &f->param[at], &c);
-        if (closure && !changed && is_called(f->module, f)) return false;
         if (closure) split(f, at, original, &c);
         at += closure ? c.n : 1;
         changed |= closure;
@@ -126,9 +126,12 @@ static bool lower(ir_func *f) {
 }
 
 bool pass_closures(ir_module *m, pass_ctx *cx) {
+    ir_map called = {0};
     bool changed = false;
-    (void)cx;
-    foreach_func (f, m)
-        if (f->flags & IR_FUNC_KERNEL && !ir_is_declaration(f)) changed |= lower(f);
+    find_called(m, cx->scratch, &called);
+    foreach_func (f, m) {
+        bool is_entry = f->flags & IR_FUNC_KERNEL && !ir_is_declaration(f);
+        if (is_entry && !ir_map_get(&called, (uintptr_t)f)) changed |= lower(f);
+    }
     return changed;
 }
