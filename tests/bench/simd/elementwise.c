@@ -92,7 +92,7 @@ static const benchmark rows[] = {
     {"triad-f64", "triad", STREAMING, CACHED, ODD, SMALL, make_triad, want_triad, loop_triad,
      1e-12},
     {"blend-u8", "blend", STREAMING, LARGE, ODD, SMALL, make_blend, want_blend, loop_blend, 0},
-    {"chain-of-8", "chain", STREAMING, LARGE / 4, ODD, SMALL, make_chain, want_chain, loop_chain,
-     1e-6, .steps = 8},
+    {"chain-of-8", "chain", STREAMING, LARGE, ODD, SMALL, make_chain, want_chain, loop_chain, 1e-6,
+     .steps = 8},
 };
 const theme elementwise_theme = {"elementwise", rows, sizeof rows / sizeof *rows};

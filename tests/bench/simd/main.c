@@ -20,7 +20,8 @@
  * time) for ours, PoCL and the loop in C, which gcc -O3 -march=native -ffast-math -fopenmp
  * compiles.  Ratios are above 1 where ours is faster, and are medians over rounds; in a round, each
  * of the three runs once, one after the other.  All results are compared with those of code in
- * double precision, at the size that is timed and at an odd one.
+ * double precision, at the size that is timed and at an odd one.  The program fails if one of ours
+ * is wrong, or if the whole table misses a bar (bars.c).
  */
 #include "tests/bench/simd/simd.h"
 

@@ -1,6 +1,6 @@
 /* table.c — times of ours, PoCL and loops in C, row by row, and what they come to. */
 #include "tests/bench/bench.h"
-#include "tests/bench/simd/sides.h"
+#include "tests/bench/simd/bars.h"
 
 #include <math.h>
 
@@ -18,15 +18,7 @@ static void check_odd(const session *in, const benchmark *b, bool is_right[SIDES
     free_sized_row(&r);
 }
 
-/* What is known of a row: nanoseconds of an item, and ratios to ours in CPU and wall time; 0: it is
- * not known. */
-typedef struct {
-    const benchmark *row;
-    double ns[SIDES], cpu[SIDES], wall[SIDES];
-    bool is_right[SIDES];
-} result;
-
-static void measure(side sides[SIDES], unsigned rounds, result *out) {
+static void measure(side sides[SIDES], unsigned rounds, row_result *out) {
     for (unsigned k = 0; k < SIDES; k++)
         if (sides[k].runs) warm_up(&sides[k]);
     for (unsigned n = 0; n < rounds; n++)
@@ -41,9 +33,9 @@ static void measure(side sides[SIDES], unsigned rounds, result *out) {
     }
 }
 
-static result run_row(const session *in, const benchmark *b, unsigned rounds) {
+static row_result run_row(const session *in, const benchmark *b, unsigned rounds) {
     static side sides[SIDES];
-    result out = {.row = b};
+    row_result out = {.row = b};
     check_odd(in, b, out.is_right);
     sized_row r = size_row(b, b->full);
     for (unsigned k = 0; k < SIDES; k++) {
@@ -71,7 +63,7 @@ static void print_head(const bench_options *o) {
            "C", "PoCL", "C", "PoCL", "C", "results");
 }
 
-static void print_row(const result *r) {
+static void print_row(const row_result *r) {
     printf("%-16s %-10s", r->row->name, class_name(r->row->class));
     for (unsigned k = 0; k < SIDES; k++) print_number(r->ns[k], 9, 3);
     printf(" |");
@@ -88,38 +80,24 @@ static void print_row(const result *r) {
 
 /* -------------------------------------------------------------------------------------- summary */
 
-typedef struct {
-    double logs, least;
-    const char *where; /* the least is */
-    unsigned n;
-} mean;
-
-static void count(mean *m, const char *name, double ratio) {
-    if (!ratio) return;
-    if (!m->n || ratio < m->least) m->least = ratio, m->where = name;
-    m->logs += log(ratio);
-    m->n++;
-}
-
-static void print_mean(const mean *m, const char *by) {
+static void print_mean(const mean_ratio *m, const char *by) {
     if (m->n)
-        printf("  %s %6.2f, least %5.2f (%s, of %u)", by, exp(m->logs / m->n), m->least, m->where,
-               m->n);
+        printf("  %s %6.2f, least %5.2f (%s, of %u)", by, mean_of(m), m->least, m->where, m->n);
 }
 
-static void print_means(const result *r, unsigned n, int class) {
-    mean of[SIDES] = {0};
+static void print_means(const row_result *r, unsigned n, int class) {
+    mean_ratio of[SIDES] = {0};
     for (unsigned k = 0; k < n; k++)
         for (unsigned s = POCL; s < SIDES; s++)
             if (class < 0 || r[k].row->class == (kernel_class) class)
-                count(&of[s], r[k].row->name, r[k].cpu[s]);
+                count_ratio(&of[s], r[k].row->name, r[k].cpu[s]);
     if (!of[POCL].n && !of[C_LOOP].n) return;
     printf("%-10s", class < 0 ? "all" : class_name((kernel_class) class));
     for (unsigned s = POCL; s < SIDES; s++) print_mean(&of[s], side_names[s]);
     putchar('\n');
 }
 
-static void print_summary(const result *r, unsigned n) {
+static void print_summary(const row_result *r, unsigned n) {
     printf("geometric means of the ratios of CPU time\n");
     for (int class = -1; class < CLASSES; class ++) print_means(r, n, class);
 }
@@ -128,7 +106,7 @@ static void print_summary(const result *r, unsigned n) {
 
 enum { MOST_ROWS = 100 };
 
-static unsigned run_theme(session *in, const bench_options *o, const theme *t, result *to) {
+static unsigned run_theme(session *in, const bench_options *o, const theme *t, row_result *to) {
     unsigned n = 0;
     for (unsigned k = 0; k < t->n; k++) {
         if (!is_chosen(o, &t->rows[k])) continue;
@@ -141,7 +119,7 @@ static unsigned run_theme(session *in, const bench_options *o, const theme *t, r
 }
 
 bool run_table(const bench_options *o) {
-    static result results[MOST_ROWS];
+    static row_result results[MOST_ROWS];
     session in = {0};
     unsigned n = 0, themes, wrong = 0;
     const theme *const *all = all_themes(&themes);
@@ -150,5 +128,6 @@ bool run_table(const bench_options *o) {
     for (unsigned t = 0; t < themes; t++) n += run_theme(&in, o, all[t], results + n);
     print_summary(results, n);
     for (unsigned k = 0; k < n; k++) wrong += !results[k].is_right[OURS];
-    return !wrong;
+    bool as_shipped = !o->names && !*o->options;
+    return !wrong && (!as_shipped || meets_bars(results, n));
 }
