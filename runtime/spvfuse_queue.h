@@ -120,13 +120,16 @@ typedef struct {
     size_t count;
 } spvf_wait;
 
-/* An argument: a buffer, from `offset` bytes on; bytes by value; or, with `buffer` and `bytes`
- * NULL, `size` bytes of local memory. */
+/* An argument: a buffer, from `offset` bytes on; bytes by value; an address, which is the same as the
+ * buffer that has it and the offset in that; or, with all of them NULL, `size` bytes of local memory.
+ * Buffers are found by address once the program knows where they lie: spvf_buffer_address has been
+ * called, or they were made with SPVF_USE_HOST.  Of several the one that ends last is taken. */
 typedef struct {
     spvf_buffer *buffer;
     size_t offset;
     const void *bytes;
     size_t size;
+    const void *address;
 } spvf_argument;
 
 typedef struct {

@@ -29,6 +29,33 @@ void *buf_place(const spvf_buffer *b) {
     return b->memory && d->can.host_memory ? d->driver->address(b->memory) : NULL;
 }
 
+typedef struct {
+    const spvf_device *device;
+    spvf_buffer *best;
+} search;
+
+/* A buffer without references is being destroyed. */
+static void choose(rt_range *range, void *user) {
+    search *s = user;
+    rt_resource *r = rt_resource_of(range);
+    spvf_buffer *b = r ? buf_of(r) : NULL;
+    if (!b || b->device != s->device || !rt_ref_count(&b->refs)) return;
+    if (!s->best || range->end > s->best->resource.range.end) s->best = b;
+}
+
+spvf_buffer *buf_find(const spvf_device *d, const void *address, size_t *offset) {
+    rt_scheduler *scheduler = rt_scheduler_get();
+    search s = {.device = d};
+    pthread_mutex_lock(&scheduler->lock);
+    do {
+        s.best = NULL;
+        rt_range_visit_at(scheduler, address, choose, &s);
+    } while (s.best && !rt_retain_found(&s.best->refs));
+    pthread_mutex_unlock(&scheduler->lock);
+    if (s.best) *offset = (uintptr_t)address - s.best->resource.range.begin;
+    return s.best;
+}
+
 /* From here on the program may know the address, and make other buffers of that memory. */
 static void show(spvf_buffer *b) {
     rt_resource_place(rt_scheduler_get(), &b->resource, buf_place(b), b->size);

@@ -121,13 +121,16 @@ static void record_launch(void *arg) {
 }
 
 spvf_status spvf_graph_launch(spvf_graph *g, const spvf_launch *w, size_t *index) {
+    spvf_launch found;
     if (!w) return refuse(g, __func__, "what is NULL");
     spvf_status status = check_recording(g, __func__);
-    if (status == SPVF_OK) status = launch_check(g->device, __func__, w);
+    if (status == SPVF_OK) status = launch_find_buffers(g->device, __func__, w, &found);
     if (status != SPVF_OK) return status;
-    recording r = {.graph = g, .launch = w};
-    status = rt_guard(&g->context, record_launch, &r);
+    status = launch_check(g->device, __func__, &found);
+    recording r = {.graph = g, .launch = &found};
+    if (status == SPVF_OK) status = rt_guard(&g->context, record_launch, &r);
     if (status == SPVF_OK && index) *index = g->nodes.n - 1;
+    launch_release_buffers(w, &found);
     return status;
 }
 

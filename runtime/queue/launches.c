@@ -214,13 +214,10 @@ static launch *new_launch(spvf_queue *q, const spvf_launch *w, const spvf_kernel
     return l;
 }
 
-spvf_status spvf_queue_launch(spvf_queue *q, const spvf_launch *w, const spvf_wait *wait,
-                              spvf_event **out) {
-    if (out) *out = NULL;
-    if (!q || !w)
-        return dev_refuse(q ? q->device : NULL, __func__, "%s is NULL", q ? "what" : "queue");
-    spvf_status status = launch_check(q->device, __func__, w);
-    if (status == SPVF_OK) status = cmd_check_wait(q->device, __func__, wait);
+static spvf_status enqueue(spvf_queue *q, const spvf_launch *w, const spvf_wait *wait,
+                           spvf_event **out) {
+    spvf_status status = launch_check(q->device, "spvf_queue_launch", w);
+    if (status == SPVF_OK) status = cmd_check_wait(q->device, "spvf_queue_launch", wait);
     if (status != SPVF_OK) return status;
     fus_need_foreign(q->device, wait);
     fus_begin(q->device);
@@ -230,4 +227,17 @@ spvf_status spvf_queue_launch(spvf_queue *q, const spvf_launch *w, const spvf_wa
     if (!prepare(w)) return SPVF_ERROR_MEMORY;
     launch *l = new_launch(q, w, spvf_program_kernel(w->program, w->kernel));
     return l ? cmd_submit(&l->command.event, RT_ENQUEUE_COMMAND, wait, out) : SPVF_ERROR_MEMORY;
+}
+
+spvf_status spvf_queue_launch(spvf_queue *q, const spvf_launch *w, const spvf_wait *wait,
+                              spvf_event **out) {
+    spvf_launch found;
+    if (out) *out = NULL;
+    if (!q || !w)
+        return dev_refuse(q ? q->device : NULL, __func__, "%s is NULL", q ? "what" : "queue");
+    spvf_status status = launch_find_buffers(q->device, __func__, w, &found);
+    if (status != SPVF_OK) return status;
+    status = enqueue(q, &found, wait, out);
+    launch_release_buffers(w, &found);
+    return status;
 }

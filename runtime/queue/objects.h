@@ -84,6 +84,9 @@ void buf_retain(spvf_buffer *b);
 void buf_release(spvf_buffer *b);
 /* The buffer whose resource it is: those of others are never placed. */
 spvf_buffer *buf_of(rt_resource *r);
+/* The buffer of the device that has the byte at an address which the program knows, with a reference;
+ * of several the one that ends last.  NULL: there is none. */
+spvf_buffer *buf_find(const spvf_device *d, const void *address, size_t *offset);
 /* Where it lies; NULL: it is not there yet, or not in memory of this process.  The device's lock is
  * held. */
 void *buf_place(const spvf_buffer *b);
@@ -132,10 +135,11 @@ void graph_may_be_refused(spvf_graph *g); /* whatever its options say */
 struct spvf_event {
     rt_event event; /* the first member */
     spvf_device *device;
-    spvf_queue *queue;          /* or NULL */
-    bool is_programs;           /* which ends it */
-    spvf_queue *_Atomic fusing; /* the queue whose launches end with it, while they are being fused */
-    spvf_event *follows;        /* how it ends; with a reference */
+    spvf_queue *queue; /* or NULL */
+    bool is_programs;  /* which ends it */
+    spvf_queue
+        *_Atomic fusing; /* the queue whose launches end with it, while they are being fused */
+    spvf_event *follows; /* how it ends; with a reference */
     uint32_t uses;
     spvf_use *use; /* with references */
     void (*drop)(spvf_event *e);
@@ -162,6 +166,11 @@ spvf_status cmd_submit(spvf_event *e, rt_enqueue_kind kind, const spvf_wait *wai
                        spvf_event **out);
 /* SPVF_OK, or what is wrong has been said. */
 spvf_status cmd_check_wait(spvf_device *d, const char *call, const spvf_wait *wait);
+/* The launch with buffers in the place of addresses (pointers.c): *out is to be released, and lives as
+ * long as the original.  SPVF_OK, or what is wrong has been said. */
+spvf_status launch_find_buffers(spvf_device *d, const char *call, const spvf_launch *what,
+                                spvf_launch *out);
+void launch_release_buffers(const spvf_launch *what, spvf_launch *out);
 /* The same, of a launch on a device. */
 spvf_status launch_check(spvf_device *d, const char *call, const spvf_launch *what);
 /* Compiles what the launch will run; throws in this thread's context when the device cannot run

@@ -4,6 +4,7 @@
  *   scheduler.c  the threads
  *   queue.c      commands in order, or in any order between barriers
  *   resource.c   memory that commands use: which of it is the same
+ *   ranges.c     memory by address
  *
  * A command is an event with something to run.  It is ready when all that it waits for has ended;
  * then a thread of the scheduler runs it, or a thread that waits for its queue: so a launch that is
@@ -29,6 +30,7 @@ typedef struct rt_edge rt_edge;
 typedef struct rt_callback rt_callback;
 typedef struct rt_worker rt_worker;
 typedef struct rt_resource rt_resource;
+typedef struct rt_range rt_range;
 
 /* ----------------------------------------------------------------------------- events (event.c) */
 
@@ -116,7 +118,7 @@ struct rt_scheduler {
     unsigned idle, started;
     unsigned waiting, blocked; /* threads that wait; workers among them */
     rt_worker *workers;        /* the threads that have not ended */
-    rt_resource *placed;       /* resources that may share memory with others: a tree */
+    rt_range *placed;          /* memory whose addresses programs know: a tree */
 };
 
 /* That of this process: it has processors, not a device. */
@@ -139,6 +141,43 @@ void rt_event_give_up(rt_event *e);
 /* Runs what a ready event has to run, and ends it.  Gives an event that has become ready by that,
  * which the caller runs or adds, or NULL. (event.c) */
 rt_event *rt_event_execute(rt_event *e);
+
+/* -------------------------------------------------------------------- memory by address (ranges.c) */
+
+/* Bytes that have an address which the program knows. */
+typedef enum {
+    RT_RANGE_RESOURCE,  /* of an rt_resource: perhaps a part of an allocation */
+    RT_RANGE_ALLOCATION /* all that can be reached from an address in it without another one */
+} rt_range_kind;
+
+/* Zeros, but for the kind and the owner: it is in no tree. */
+struct rt_range {
+    rt_range_kind kind;
+    const void *owner;       /* whatever made it */
+    rt_scheduler *scheduler; /* NULL: it is in no tree */
+    uintptr_t begin, end;
+    uintptr_t farthest; /* end of all in its subtree */
+    uint64_t rank;      /* above all in its subtree */
+    rt_range *before, *after;
+};
+
+/* The range can be found by the addresses of its bytes, until it is removed. */
+void rt_range_place(rt_scheduler *s, rt_range *r, const void *begin, size_t size);
+void rt_range_remove(rt_range *r);
+/* With the lock held: others that have bytes of a range, and all that have the byte at an address. */
+typedef void rt_visit_range(rt_range *r, void *user);
+void rt_range_visit(const rt_range *r, rt_visit_range *visit, void *user);
+void rt_range_visit_at(rt_scheduler *s, const void *address, rt_visit_range *visit, void *user);
+
+/* The memory that an address leads to. */
+typedef struct {
+    uintptr_t begin;
+    size_t size, offset; /* of the memory; of the address in it */
+    bool is_whole;       /* an allocation: nothing beyond it can be reached from there */
+} rt_position;
+/* Of all memory that has a byte, whatever made it: whole allocations come first, then what ends
+ * last.  False: nothing is known of the address. */
+bool rt_find_memory(const void *address, rt_position *to);
 
 /* ----------------------------------------------------------------------------- queues (queue.c) */
 
@@ -170,12 +209,7 @@ struct rt_resource {
     rt_event *writer; /* the last one; with a reference, as the next ones */
     rt_event **readers;
     uint32_t nreaders, room;
-    /* Its place in the tree (resource.c). */
-    rt_scheduler *scheduler; /* NULL: it is in none */
-    uintptr_t begin, end;
-    uintptr_t farthest; /* end of all in its subtree */
-    uint64_t rank;      /* above all in its subtree */
-    rt_resource *before, *after;
+    rt_range range; /* where it lies, once it may share memory */
 };
 
 typedef struct {
@@ -208,6 +242,11 @@ void rt_resource_free(rt_resource *r);
 /* With the lock held: the resource, and all that share memory with it. */
 typedef void rt_visit_resource(rt_resource *r, void *user);
 void rt_resource_visit(rt_resource *r, rt_visit_resource *visit, void *user);
+/* The resource that lies in the range; NULL: it is another kind of range. */
+static inline rt_resource *rt_resource_of(rt_range *r) {
+    if (r->kind != RT_RANGE_RESOURCE) return NULL;
+    return (rt_resource *)(void *)((char *)r - offsetof(rt_resource, range));
+}
 /* With the lock held: the event has ended, or was not enqueued after all. */
 void rt_queue_remove(rt_queue *q, rt_event *e);
 /* With the lock held: has all ended that a thread waits for? */

@@ -270,7 +270,7 @@ static void count_visit(rt_resource *r, void *user) {
 }
 
 static bool share_bytes(const rt_resource *a, const rt_resource *b) {
-    return a->begin < b->end && b->begin < a->end;
+    return a->range.begin < b->range.end && b->range.begin < a->range.end;
 }
 
 /* Itself, and each that it shares bytes with, once. */
@@ -291,7 +291,7 @@ Test(queue, resources_at_addresses) {
     for (int n = 0; n < 3000; n++) {
         rt_resource *r = &all[draw_below(&random, PLACES)];
         const char *begin = (const char *)(uintptr_t)(1000 + draw_below(&random, 500));
-        if (r->scheduler)
+        if (r->range.scheduler)
             rt_resource_free(r);
         else
             rt_resource_place(rt_scheduler_get(), r, begin, draw_below(&random, 60));
