@@ -104,8 +104,7 @@ static void note_place(pass_alias *a, const ir_inst *p) {
 }
 
 /* In reverse postorder an address comes before those that are made from it. */
-void pass_alias_begin(pass_alias *a, ir_func *f, ir_arena *scratch) {
-    const ir_order *order = &ir_dominators(f)->order;
+void pass_alias_begin_in(pass_alias *a, ir_func *f, const ir_order *order, ir_arena *scratch) {
     *a = (pass_alias){.f = f, .scratch = scratch, .n = f->next_id};
     a->place = ir_new_array(scratch, const pass_place *, a->n);
     a->escapes = ir_new_array(scratch, bool, a->n);
@@ -117,6 +116,10 @@ void pass_alias_begin(pass_alias *a, ir_func *f, ir_arena *scratch) {
                 note_place(a, i);
                 note_uses(a, i);
             }
+}
+
+void pass_alias_begin(pass_alias *a, ir_func *f, ir_arena *scratch) {
+    pass_alias_begin_in(a, f, &ir_dominators(f)->order, scratch);
 }
 
 /* -------------------------------------------------------------------------------------- objects */

@@ -20,7 +20,7 @@ typedef struct {
 
 /* Values that are added after pass_alias_begin are objects of unknown origin.  The function must
  * not gain other uses of addresses. */
-typedef struct {
+typedef struct pass_alias {
     const ir_func *f;
     ir_arena *scratch;
     const pass_place **place; /* by value id; NULL: the value is its own object */
@@ -29,6 +29,8 @@ typedef struct {
 } pass_alias;
 
 void pass_alias_begin(pass_alias *a, ir_func *f, ir_arena *scratch);
+/* The same of blocks in an order that was found before others were added. */
+void pass_alias_begin_in(pass_alias *a, ir_func *f, const ir_order *order, ir_arena *scratch);
 pass_place pass_find_place(const pass_alias *a, const ir_inst *p);
 const ir_inst *pass_object_of(const pass_alias *a, const ir_inst *p);
 /* A stack variable or a struct by value: memory that ends with the function. */

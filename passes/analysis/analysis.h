@@ -254,9 +254,12 @@ void pass_find_uniform_alone(ir_func *f, ir_arena *a, pass_uniformity *out);
 void pass_find_uniform_items(ir_func *f, ir_arena *a, pass_uniformity *out);
 /* The same with the iterations of loops that have another hint in place of items. */
 void pass_find_uniform_loops(ir_func *f, ir_arena *a, unsigned hint, pass_uniformity *out);
-/* The same for one loop over items, of which nothing else is looked at: what is defined outside does
- * not vary. */
-void pass_find_uniform_loop(ir_func *f, ir_arena *a, const ir_loop *loop, pass_uniformity *out);
+/* The same for single loops over items, one after the other, at a cost of the size of the loop.
+ * Nothing else is looked at: what is defined outside of the loop does not vary.  The loop tree is
+ * that of the beginning, when nothing varies. */
+typedef struct pass_loop_finder pass_loop_finder;
+pass_loop_finder *pass_begin_uniform(ir_func *f, ir_arena *a, pass_uniformity *out);
+void pass_find_uniform_loop(pass_loop_finder *s, const ir_loop *loop);
 /* Is v, which dominates `at`, the same for all items that get there? */
 bool pass_is_uniform(const pass_uniformity *u, const ir_inst *v, const ir_block *at);
 /* Is i a synchronization point: does the whole work-group execute it together? */

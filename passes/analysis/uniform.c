@@ -43,7 +43,7 @@ typedef struct {
     uint64_t steps;        /* that are left */
 } label_flow;
 
-typedef struct {
+typedef struct pass_loop_finder {
     pass_uniformity *u;
     ir_arena *scratch;
     const ir_loops *loops;
@@ -54,7 +54,8 @@ typedef struct {
     ir_vec(ir_inst *) work; /* varying values and divergent branches, users not visited */
     unsigned scope;         /* IR_SCOPE_WORKGROUP or IR_SCOPE_SUBGROUP, whose items are compared */
     bool lost;              /* the limit of steps was reached: everything may vary */
-    const bool *is_latch;   /* by block id: it ends a loop over items; NULL: code of one item */
+    bool *is_latch;         /* by block id: it ends a loop over items; NULL: code of one item */
+    uint32_t nblocks;       /* ids of blocks are below */
     const ir_loop *within;  /* what is used outside is not followed; NULL: everything is */
 } finder;
 
@@ -145,13 +146,19 @@ static bool follows_operands(const ir_inst *i) {
 }
 
 static void mark_user(finder *s, ir_inst *i) {
-    bool reached = s->order->index[i->block->id] != UINT32_MAX;
+    bool is_new = i->block->id >= s->nblocks; /* code of a loop that has been replaced */
+    bool reached = !is_new && s->order->index[i->block->id] != UINT32_MAX;
     if (!reached || (s->within && !ir_in_loop(s->loops, i->block, s->within))) return;
     if (follows_operands(i) || (ir_is_terminator(i) && i->block->nsucc > 1)) mark_value(s, i);
 }
 
 static void mark_join(finder *s, ir_block *b) {
+    if (s->within && !ir_in_loop(s->loops, b, s->within)) return;
     foreach_phi (phi, b) mark_value(s, phi);
+}
+
+static bool is_outside(const finder *s, const ir_block *b, const ir_loop *loop) {
+    return b->id >= s->nblocks || !ir_in_loop(s->loops, b, loop);
 }
 
 static void mark_divergent_exits(finder *s, const ir_loop *loop) {
@@ -160,7 +167,7 @@ static void mark_divergent_exits(finder *s, const ir_loop *loop) {
     for (uint32_t k = 0; k < loop->nblocks; k++)
         foreach_inst (i, loop->block[k])
             foreach_use (use, i)
-                if (!ir_in_loop(s->loops, use->user->block, loop)) mark_user(s, use->user);
+                if (is_outside(s, use->user->block, loop)) mark_user(s, use->user);
 }
 
 /* ---------------------------------------------------------------------------------------- joins */
@@ -277,7 +284,7 @@ static void diverge(finder *s, ir_block *b) {
             *ir_push(s->scratch, &s->labels.next) = b->succ[n];
     for (; s->labels.next.n > 1 || (loop && s->labels.next.n); loop = loop->parent) {
         start_level(s, &l, loop);
-        if (!follow_labels(s, &l) || !loop) return;
+        if (!follow_labels(s, &l) || !loop || loop == s->within) return;
         if (l.again) mark_divergent_exits(s, loop);
         if (l.again) label_exits(s, loop);
         if (s->labels.next.n < 2) return;
@@ -340,13 +347,14 @@ static void mark_live_outs(finder *s, const ir_block *b) {
     if (loop->header == b) s->u->divergent_exits[b->id] = true;
     foreach_inst (i, b)
         foreach_use (use, i)
-            if (!ir_in_loop(s->loops, use->user->block, loop)) mark_user(s, use->user);
+            if (is_outside(s, use->user->block, loop)) mark_user(s, use->user);
 }
 
 /* Without an order of blocks in loops, all phis vary and all branches diverge. */
 static void mark_all(finder *s) {
-    for (uint32_t k = 0; k < s->order->n; k++) {
-        ir_block *b = s->order->rpo[k];
+    uint32_t n = s->within ? s->within->nblocks : s->order->n;
+    for (uint32_t k = 0; k < n; k++) {
+        ir_block *b = s->within ? s->within->block[k] : s->order->rpo[k];
         mark_join(s, b);
         bool together = s->is_latch ? s->is_latch[b->id] : is_uniform_by_syncs(s, b);
         if (b->nsucc > 1 && !together) s->u->divergent[b->id] = true;
@@ -370,16 +378,19 @@ static void follow_work(finder *s) {
     }
 }
 
+static uint64_t steps_for(uint32_t blocks) { return (uint64_t)STEPS_PER_BLOCK * blocks + 1000; }
+
 static void begin(finder *s, ir_func *f, ir_arena *a, pass_uniformity *out) {
     *s = (finder){.u = out, .scratch = a, .loops = ir_loop_tree(f), .dom = ir_dominators(f)};
     s->order = &s->dom->order;
+    s->nblocks = f->next_block;
     *out = (pass_uniformity){.loops = s->loops,
                              .varies = ir_new_array(a, bool, f->next_id),
                              .divergent = ir_new_array(a, bool, f->next_block),
                              .divergent_exits = ir_new_array(a, bool, f->next_block)};
     s->labels.stamp = ir_new_array(a, uint32_t, f->next_block);
     s->labels.label = ir_new_array(a, ir_block *, f->next_block);
-    s->labels.steps = (uint64_t)STEPS_PER_BLOCK * s->order->n + 1000;
+    s->labels.steps = steps_for(s->order->n);
     s->lost = has_irreducible(s);
 }
 
@@ -431,10 +442,10 @@ static void mark_own_of_items(finder *s, const ir_loop *loop) {
         }
 }
 
-static void begin_items(finder *s, const ir_loop *loop, bool *is_latch) {
+static void begin_items(finder *s, const ir_loop *loop) {
     const ir_block *h = loop->header;
     for (uint32_t p = 0; p < h->npred; p++)
-        if (ir_in_loop(s->loops, h->pred[p], loop)) is_latch[h->pred[p]->id] = true;
+        if (ir_in_loop(s->loops, h->pred[p], loop)) s->is_latch[h->pred[p]->id] = true;
     mark_own_of_items(s, loop);
 }
 
@@ -445,23 +456,33 @@ void pass_find_uniform_items(ir_func *f, ir_arena *a, pass_uniformity *out) {
 void pass_find_uniform_loops(ir_func *f, ir_arena *a, unsigned hint, pass_uniformity *out) {
     finder s;
     begin(&s, f, a, out);
-    bool *is_latch = ir_new_array(a, bool, f->next_block);
-    s.is_latch = is_latch;
+    s.is_latch = ir_new_array(a, bool, f->next_block);
     foreach_block (b, f) {
         const ir_loop *loop = s.loops->of[b->id];
-        if (b->loop_hint & hint && loop && loop->header == b) begin_items(&s, loop, is_latch);
+        if (b->loop_hint & hint && loop && loop->header == b) begin_items(&s, loop);
     }
     propagate(&s);
 }
 
-void pass_find_uniform_loop(ir_func *f, ir_arena *a, const ir_loop *loop, pass_uniformity *out) {
-    finder s;
-    begin(&s, f, a, out);
-    bool *is_latch = ir_new_array(a, bool, f->next_block);
-    s.is_latch = is_latch;
-    s.within = loop;
-    begin_items(&s, loop, is_latch);
-    propagate(&s);
+pass_loop_finder *pass_begin_uniform(ir_func *f, ir_arena *a, pass_uniformity *out) {
+    finder *s = ir_new(a, finder);
+    begin(s, f, a, out);
+    s->is_latch = ir_new_array(a, bool, f->next_block);
+    return s;
+}
+
+static bool is_irreducible(const finder *s, const ir_loop *loop) {
+    for (uint32_t k = 0; k < loop->nblocks; k++)
+        if (s->loops->of[loop->block[k]->id]->irreducible) return true;
+    return false;
+}
+
+void pass_find_uniform_loop(pass_loop_finder *s, const ir_loop *loop) {
+    s->within = loop;
+    s->labels.steps = steps_for(loop->nblocks);
+    s->lost = is_irreducible(s, loop);
+    begin_items(s, loop);
+    propagate(s);
 }
 
 bool pass_is_uniform(const pass_uniformity *u, const ir_inst *v, const ir_block *at) {
@@ -470,31 +491,4 @@ bool pass_is_uniform(const pass_uniformity *u, const ir_inst *v, const ir_block 
     for (const ir_loop *l = u->loops->of[v->block->id]; l; l = l->parent)
         if (u->divergent_exits[l->header->id] && !ir_in_loop(u->loops, at, l)) return false;
     return true;
-}
-
-/* ------------------------------------------------------------------------------------- printing */
-
-static void print_varying(ir_text *out, const pass_uniformity *u, const ir_block *b) {
-    const char *separator = " varies: ";
-    foreach_inst (i, b) {
-        if (!u->varies[i->id] || i->type == IR_VOID) continue;
-        const char *name = ir_name_of(b->func, i);
-        ir_putf(out, "%s%%%s", separator, name ? name : "?");
-        separator = ", ";
-    }
-}
-
-/* Does:  prints for each block what varies between the items of a group, whether its branch
- *        diverges, and whether exits of the loop that it heads do.
- * Needs: names, to be of use. */
-void pass_show_uniform(ir_func *f, pass_ctx *cx, ir_text *out) {
-    pass_uniformity u;
-    pass_find_uniform(f, cx->scratch, &u);
-    ir_putf(out, "; @%s\n", f->name);
-    foreach_block (b, f) {
-        ir_putf(out, ";   %s:", b->name ? b->name : "?");
-        print_varying(out, &u, b);
-        ir_putf(out, "%s%s\n", u.divergent[b->id] ? " diverges" : "",
-                u.divergent_exits[b->id] ? " exits diverge" : "");
-    }
 }

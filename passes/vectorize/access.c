@@ -6,7 +6,8 @@
  *   one address for all                          a scalar load; a store of the last lane
  *   anything else                                gather and scatter
  */
-#include "passes/vectorize/simd.h"
+#include "passes/vectorize/groups.h"
+#include "passes/vectorize/transpose.h"
 
 static int64_t element_bytes(const simd *s, const ir_inst *i) {
     return (int64_t)ir_sizeof(s->f->module, ir_elem(simd_accessed(i)));

@@ -89,7 +89,9 @@ static void tag(finder *f, ir_inst *alloca, const pass_use_list *uses) {
         if (ir_is_ptr(uses->data[n]->user->type)) tag_value(f, uses->data[n]->user);
 }
 
+/* Code that is new has taken the place of such a loop. */
 static bool is_in_items(const simd *s, const ir_block *b) {
+    if (b->id >= s->code->nblocks) return true;
     const ir_loop *l = s->uniformity->loops->of[b->id];
     while (l && !(l->header->loop_hint & IR_LOOP_ITEMS)) l = l->parent;
     return l;
@@ -125,13 +127,18 @@ static void find_array(simd *s, ir_inst *alloca) {
     tag(&f, alloca, &uses);
 }
 
+/* Copies for the lanes of other loops are none. */
+static bool is_variable(const simd *s, const ir_inst *i) {
+    return i->op == IR_OP_alloca && i->id < s->code->nvalues;
+}
+
 void simd_find_arrays(simd *s) {
     foreach_inst (i, s->f->first)
-        if (i->op == IR_OP_alloca) find_array(s, i);
+        if (is_variable(s, i)) find_array(s, i);
 }
 
 static simd_array *array_of(const simd *s, const ir_inst *i) {
-    return i->op == IR_OP_alloca ? s->value[i->id].array : NULL;
+    return is_variable(s, i) ? s->value[i->id].array : NULL;
 }
 
 static bool is_small(const simd_array *a) { return a->is_indexed && a->n <= MAX_SELECTED; }

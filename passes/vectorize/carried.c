@@ -205,15 +205,16 @@ static bool find_chain(simd *s, simd_carried *c) {
 /* Does v depend on p, in this iteration or by way of other phis of the header? */
 static bool depends(simd *s, const simd_carried *c, const ir_inst *v) {
     ir_value_list work = {0};
-    bool *seen = ir_new_array(s->scratch, bool, s->f->next_id);
+    uint32_t *seen = s->code->number;
+    simd_clear_numbers(s);
     *ir_push(s->scratch, &work) = c->phi;
     while (work.n) {
         const ir_inst *from = work.data[--work.n];
         foreach_use (u, from) {
             ir_inst *i = u->user;
             if (i == v) return true;
-            if (i == c->phi || seen[i->id] || !simd_is_inside(s, i)) continue;
-            seen[i->id] = true;
+            if (i == c->phi || !simd_is_inside(s, i) || seen[i->id]) continue;
+            seen[i->id] = 1;
             *ir_push(s->scratch, &work) = i;
         }
     }
@@ -230,7 +231,7 @@ static void hoist(const simd_carried *c) {
 
 /* Is p used only where the operation has been done? */
 static bool is_done_first(const simd *s, const simd_carried *c) {
-    const ir_dom *dom = ir_dominators(s->f);
+    const ir_dom *dom = s->code->dom;
     foreach_use (u, c->phi) {
         const ir_block *at = ir_use_block(u);
         if (u->user == c->next || !simd_is_inside(s, u->user)) continue;

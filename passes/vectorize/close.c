@@ -3,13 +3,9 @@
  */
 #include "passes/vectorize/simd.h"
 
-static bool is_in(const simd *s, const ir_loop *loop, const ir_block *b) {
-    return b->id < s->nblocks && ir_in_loop(s->uniformity->loops, b, loop);
-}
-
 static bool is_after(const simd *s, const ir_loop *loop, const ir_use *u) {
-    return !is_in(s, loop, u->user->block) ||
-           (u->user->op == IR_OP_phi && !is_in(s, loop, ir_use_block(u)));
+    return !simd_is_in(s, u->user->block, loop) ||
+           (u->user->op == IR_OP_phi && !simd_is_in(s, ir_use_block(u), loop));
 }
 
 ir_block *simd_close_loop(simd *s, const ir_loop *loop, ir_block *latch) {

@@ -275,18 +275,15 @@ void simd_find_results(simd *s) {
 }
 
 /* Uses of v after the loops see `last` if they come from the vector loop. */
-static void replace_uses(simd *s, ir_ssa *ssa, const simd_after *a, ir_block *rest) {
+static void replace_uses(ir_func *f, ir_arena *memory, ir_ssa *ssa, const simd_after *a) {
     ir_inst *v = a->value;
-    ir_vec(ir_use *) uses = {0};
-    foreach_use (u, v)
-        if (!simd_is_inside(s, u->user)) *ir_push(s->scratch, &uses) = u;
-    ir_ssa_begin(ssa, s->f, s->scratch, v->type);
+    ir_ssa_begin(ssa, f, memory, v->type);
     ir_ssa_def(ssa, v->block, v);
-    ir_ssa_def(ssa, rest, a->last);
-    for (uint32_t k = 0; k < uses.n; k++) ir_ssa_announce(ssa, ir_use_block(uses.data[k]));
+    ir_ssa_def(ssa, a->rest, a->last);
+    for (uint32_t k = 0; k < a->uses.n; k++) ir_ssa_announce(ssa, ir_use_block(a->uses.data[k]));
     ir_ssa_place(ssa, ssa->live);
-    for (uint32_t k = 0; k < uses.n; k++) {
-        ir_use *u = uses.data[k];
+    for (uint32_t k = 0; k < a->uses.n; k++) {
+        ir_use *u = a->uses.data[k];
         const bool at_end = u->user->op == IR_OP_phi;
         ir_block *at = ir_use_block(u);
         ir_inst *found = at_end ? ir_ssa_at_end(ssa, at) : ir_ssa_at_head(ssa, at);
@@ -306,8 +303,21 @@ static ir_inst *append_arg(simd *s, ir_inst *phi, ir_inst *arg) {
 }
 
 void simd_leave_loops(simd *s, ir_block *rest, ir_inst *end) {
-    ir_ssa ssa = {0};
     s->scalar.counter = append_arg(s, s->scalar.counter, end);
     foreach_in (simd_carried, c, s->carried) c->phi = append_arg(s, c->phi, c->result);
-    foreach_in (simd_after, a, s->after) replace_uses(s, &ssa, a, rest);
+    foreach_in (simd_after, a, s->after)
+        *ir_push(s->code->memory, &s->code->after) =
+            (simd_after){.value = a->value, .last = a->last, .loop = s->scalar.loop, .rest = rest};
+}
+
+/* Uses are found as long as the loop tree holds, and include those in the copies of other loops. */
+void simd_replace_after(ir_func *f, simd_code *code, const ir_loops *loops) {
+    ir_ssa ssa = {0};
+    foreach_in (simd_after, a, code->after)
+        foreach_use (u, a->value) {
+            const ir_block *b = u->user->block;
+            if (b->id >= code->nblocks || !ir_in_loop(loops, b, a->loop))
+                *ir_push(code->memory, &a->uses) = u;
+        }
+    foreach_in (const simd_after, a, code->after) replace_uses(f, code->memory, &ssa, a);
 }

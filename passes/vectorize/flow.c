@@ -371,15 +371,12 @@ static bool check_phis(simd *s) {
 }
 
 bool simd_find_graph(simd *s) {
-    const ir_func *f = s->f;
-    orderer o = {.s = s, .loops = s->uniformity->loops, .dom = ir_dominators(s->f)};
+    orderer o = {.s = s, .loops = s->uniformity->loops, .dom = s->code->dom};
     ir_block_list outside = {0};
     if (!make_room(s)) return false;
-    uint16_t **tables[] = {&s->node_of, &s->enter_of, &s->latch_of};
-    for (unsigned t = 0; t < 3; t++) {
-        *tables[t] = ir_new_array(s->scratch, uint16_t, f->next_block);
-        memset(*tables[t], 0xff, f->next_block * sizeof **tables[t]);
-    }
+    s->node_of = s->code->node_of;
+    s->enter_of = s->code->enter_of;
+    s->latch_of = s->code->latch_of;
     order_block(&o, s->scalar.loop->header, s->scalar.loop, &outside);
     if (!link_nodes(s)) return false;
     find_preds(s);

@@ -10,14 +10,13 @@
  * group began; both are few.
  */
 #include "passes/analysis/alias.h"
-#include "passes/vectorize/simd.h"
+#include "passes/vectorize/groups.h"
 
 enum { MAX_OPEN = 8, MAX_WRITES = 32, WIDE = 8 };
 
 typedef struct {
     simd *s;
-    pass_alias alias;
-    bool has_alias;
+    const pass_alias *alias;
     simd_group *open[MAX_OPEN]; /* the oldest first */
     unsigned nopen;
     struct {
@@ -94,8 +93,8 @@ static bool overlaps(const finder *f, const simd_group *g, const ir_inst *i, int
 
 static bool touches(const finder *f, const ir_inst *i, const ir_inst *access) {
     const ir_inst *p = simd_address(access);
-    return pass_may_write(&f->alias, i, p, size_of(f, access)) ||
-           pass_may_read(&f->alias, i, p, size_of(f, access));
+    return pass_may_write(f->alias, i, p, size_of(f, access)) ||
+           pass_may_read(f->alias, i, p, size_of(f, access));
 }
 
 /* May the load i be done before what was written since the group began? */
@@ -105,9 +104,9 @@ static bool may_go_back(const finder *f, const simd_group *g, const ir_inst *i) 
         const ir_inst *w = f->write[n - f->nlost].at;
         const simd_group *own = f->write[n - f->nlost].group;
         const ir_inst *p = simd_address(i);
-        if (pass_may_write(&f->alias, w, p, size_of(f, i))) return false;
+        if (pass_may_write(f->alias, w, p, size_of(f, i))) return false;
         for (unsigned k = 0; own && k < own->n; k++)
-            if (pass_may_write(&f->alias, own->access[k], p, size_of(f, i))) return false;
+            if (pass_may_write(f->alias, own->access[k], p, size_of(f, i))) return false;
     }
     return true;
 }
@@ -120,7 +119,7 @@ static bool may_join(const finder *f, const simd_group *g, const ir_inst *i, uns
         return false;
     if (bytes != element_bytes(f->s, g->element) || other->imm.mem.flags != i->imm.mem.flags)
         return false;
-    if (!pass_find_step(&f->alias, simd_address(other), simd_address(i), offset)) return false;
+    if (!pass_find_step(f->alias, simd_address(other), simd_address(i), offset)) return false;
     range all = extend(f, g, i, *offset);
     if (*offset % bytes || all.end - all.first > (int64_t)k * bytes) return false;
     return g->is_store ? !overlaps(f, g, i, *offset) : may_go_back(f, g, i);
@@ -183,6 +182,14 @@ static simd_group *open_group(finder *f, const ir_inst *i, unsigned k) {
     return f->open[f->nopen++] = g;
 }
 
+const pass_alias *simd_find_aliases(simd *s) {
+    simd_code *c = s->code;
+    if (c->alias) return c->alias;
+    c->alias = ir_new(c->memory, pass_alias);
+    pass_alias_begin_in(c->alias, s->f, &c->dom->order, c->memory);
+    return c->alias;
+}
+
 /* The group of an access, which may be new; NULL: it is in none. */
 static simd_group *add_access(finder *f, ir_inst *i) {
     unsigned k = step_of(f->s, i);
@@ -191,8 +198,7 @@ static simd_group *add_access(finder *f, ir_inst *i) {
     bool apart = simd_has_far_lanes(f->s, i);
     if (apart) k = simd_tile_limit(f->s, (unsigned)element_bytes(f->s, i->type));
     if (!k) return NULL;
-    if (!f->has_alias) pass_alias_begin(&f->alias, f->s->f, f->s->scratch);
-    f->has_alias = true;
+    f->alias = simd_find_aliases(f->s);
     for (unsigned n = 0; n < f->nopen && !g; n++)
         if (may_join(f, f->open[n], i, k, &offset)) g = f->open[n];
     if (!g) {

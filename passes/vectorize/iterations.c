@@ -30,7 +30,7 @@ enum { MOST_ACCESSES = 64, MOST_STORES = 8 };
 
 typedef struct {
     simd *s;
-    pass_alias alias;
+    const pass_alias *alias;
     const ir_inst *access[MOST_ACCESSES]; /* in the order of the vector loop */
     unsigned n, stores;
 } access_list;
@@ -64,7 +64,7 @@ static bool find_accesses(access_list *l) {
 
 /* Addresses of objects that are chosen in the loop may be those of another iteration. */
 static bool is_known_object(const access_list *l, const ir_inst *p) {
-    return !simd_is_inside(l->s, pass_object_of(&l->alias, p));
+    return !simd_is_inside(l->s, pass_object_of(l->alias, p));
 }
 
 static int64_t size_of(const access_list *l, const ir_inst *i) {
@@ -89,10 +89,10 @@ static bool may_be_together(const access_list *l, unsigned x, unsigned y) {
     const simd *s = l->s;
     const ir_inst *p = simd_address(l->access[x]), *q = simd_address(l->access[y]);
     if (!is_known_object(l, p) || !is_known_object(l, q)) return false;
-    const pass_relation r = pass_relate(&l->alias, p, q);
+    const pass_relation r = pass_relate(l->alias, p, q);
     int64_t distance;
     if (r.how == PASS_APART) return true;
-    if (!pass_find_step(&l->alias, p, q, &distance)) return false;
+    if (!pass_find_step(l->alias, p, q, &distance)) return false;
     if (simd_shape_of(s, p) == SIMD_UNIFORM && simd_shape_of(s, q) == SIMD_UNIFORM)
         return distance >= size_of(l, l->access[x]) || -distance >= size_of(l, l->access[y]);
     bool strided = simd_shape_of(s, p) == SIMD_STRIDED && simd_shape_of(s, q) == SIMD_STRIDED;
@@ -104,7 +104,7 @@ bool simd_are_independent(simd *s) {
     access_list l = {.s = s};
     if (!find_accesses(&l)) return false;
     if (!has_result(&l)) return simd_refuse(s, NULL, "it computes nothing");
-    if (l.stores) pass_alias_begin(&l.alias, s->f, s->scratch);
+    if (l.stores) l.alias = simd_find_aliases(s);
     for (unsigned y = 0; y < l.n && l.stores; y++)
         for (unsigned x = 0; x < y; x++) {
             bool stores = l.access[x]->op == IR_OP_store || l.access[y]->op == IR_OP_store;

@@ -35,14 +35,16 @@ ir_inst *simd_mask_bits(simd *s, ir_inst *mask) {
     return ir_build1(&s->b, IR_OP_bitcast, t, mask);
 }
 
+static void add_to_holes(simd *s, simd_hole h) { *ir_push(s->code->memory, &s->code->holes) = h; }
+
 /* Operand n of i need not be dominated by its definition. */
 static void add_hole(simd *s, ir_inst *i, unsigned n) {
     ir_block *at = ir_arg(i, n)->block;
-    if (at) *ir_push(s->scratch, &s->holes) = (simd_hole){i, n, false, at, s->preheader};
+    if (at) add_to_holes(s, (simd_hole){i, n, false, at, s->preheader, s->first});
 }
 
 static void add_mask_hole(simd *s, ir_inst *i, unsigned n, const simd_lanes *mask) {
-    *ir_push(s->scratch, &s->holes) = (simd_hole){i, n, true, mask->at, s->preheader};
+    add_to_holes(s, (simd_hole){i, n, true, mask->at, s->preheader, s->first});
 }
 
 /* These have operands that are repaired later, so they must not be simplified before. */
@@ -183,8 +185,7 @@ static void collect_edges(simd *s, uint32_t latch) {
 
 static bool is_used_after(const simd *s, const ir_inst *v, const ir_loop *loop) {
     foreach_use (u, v)
-        if (!ir_in_loop(s->uniformity->loops, ir_use_block(u), loop) ||
-            !ir_in_loop(s->uniformity->loops, u->user->block, loop))
+        if (!simd_is_in(s, ir_use_block(u), loop) || !simd_is_in(s, u->user->block, loop))
             return true;
     return false;
 }

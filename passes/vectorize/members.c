@@ -6,7 +6,8 @@
  * those between are read and not used.  Nothing is written that items do not write: where they skip
  * elements, or where not all lanes are active, vectors are stored under masks.
  */
-#include "passes/vectorize/simd.h"
+#include "passes/vectorize/groups.h"
+#include "passes/vectorize/transpose.h"
 
 typedef struct {
     simd *s;

@@ -328,7 +328,7 @@ bool simd_pays(simd *s, const simd_frame *fr) {
         if (s->node[k].kind == SIMD_BLOCK)
             before += price_block(s, s->node[k].block, scalar[k]) +
                       price_lines(s, s->node[k].block) * scalar[k];
-    foreach_block (b, s->f)
+    foreach_simd_block (b, s)
         if (b->mark != SIMD_NONE) after += price_block(s, b, vector[b->mark]) * repeats_of(s, b);
     s->scalar_price = before;
     if (s->scalar.is_innermost)

@@ -5,7 +5,7 @@
  * that run together, or of a line.  Memory is named by the argument of the kernel that leads to it:
  * arguments of a work-group are loads from its second parameter.
  */
-#include "passes/vectorize/simd.h"
+#include "passes/vectorize/groups.h"
 
 enum { MOST_STEPS = 64, MOST_ROWS = 64, ARG_BYTES = 8 };
 

@@ -67,7 +67,7 @@ static void put_accesses(const simd *s, ir_text *out) {
                                              "of addresses that lanes have for themselves",
                                              "atomic"};
     unsigned count[FORMS] = {0}, any = 0;
-    foreach_block (b, s->f)
+    foreach_simd_block (b, s)
         if (b->mark != SIMD_NONE)
             foreach_inst (i, b)
                 if (is_access(i)) count[form_of(i)]++;

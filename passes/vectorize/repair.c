@@ -20,12 +20,12 @@ static bool is_dominated(const ir_dom *dom, const simd_hole *h) {
 
 /* At the beginning of an iteration of a loop, no lane has taken an edge, and a value is any: that
  * of the iteration before would have to be kept for nothing. */
-static void begin_iterations(simd *s, ir_ssa *ssa, const simd_hole *h, ir_type t) {
-    ir_inst *none = h->is_mask ? ir_const(s->f, simd_mask_type(s), 0) : ir_undef(s->f, t);
-    const ir_loops *loops = ir_loop_tree(s->f);
+static void begin_iterations(ir_func *f, ir_ssa *ssa, const simd_hole *h, ir_type t) {
+    ir_inst *none = h->is_mask ? ir_const(f, t, 0) : ir_undef(f, t);
+    const ir_loops *loops = ir_loop_tree(f);
     if (h->is_mask) ir_ssa_def(ssa, h->preheader, none);
     for (const ir_loop *l = loops->of[h->at->id]; l; l = l->parent)
-        if (l->header->mark != SIMD_NONE) ir_ssa_def(ssa, l->header, none);
+        if (l->header->id >= h->first) ir_ssa_def(ssa, l->header, none);
 }
 
 static bool is_same(const simd_hole *a, const simd_hole *b) {
@@ -34,11 +34,11 @@ static bool is_same(const simd_hole *a, const simd_hole *b) {
 }
 
 /* Repairs the first of the holes, and those like it. */
-static void repair(simd *s, ir_ssa *ssa, simd_hole *holes, uint32_t n) {
+static void repair(ir_func *f, ir_arena *memory, ir_ssa *ssa, simd_hole *holes, uint32_t n) {
     const simd_hole first = holes[0];
     ir_inst *v = ir_arg(first.user, first.arg);
-    ir_ssa_begin(ssa, s->f, s->scratch, v->type);
-    begin_iterations(s, ssa, &first, v->type);
+    ir_ssa_begin(ssa, f, memory, v->type);
+    begin_iterations(f, ssa, &first, v->type);
     ir_ssa_def(ssa, first.at, v);
     for (uint32_t k = 0; k < n; k++)
         if (is_same(&first, &holes[k])) ir_ssa_announce(ssa, place_of(&holes[k]));
@@ -49,17 +49,28 @@ static void repair(simd *s, ir_ssa *ssa, simd_hole *holes, uint32_t n) {
         bool at_end = h->user->op == IR_OP_phi;
         ir_inst *found =
             at_end ? ir_ssa_at_end(ssa, place_of(h)) : ir_ssa_at_head(ssa, place_of(h));
-        ir_set_arg(h->user, h->arg, ir_settle(s->f, (ir_op)h->user->op, h->arg, found));
+        ir_set_arg(h->user, h->arg, ir_settle(f, (ir_op)h->user->op, h->arg, found));
         h->user = NULL;
     }
     ir_ssa_finish(ssa);
 }
 
-void simd_repair(simd *s) {
-    const ir_dom *dom = ir_dominators(s->f);
+/* Those of one loop follow each other. */
+static uint32_t count_of_loop(const simd_hole *holes, uint32_t n) {
+    uint32_t k = 1;
+    while (k < n && holes[k].first == holes[0].first) k++;
+    return k;
+}
+
+void simd_repair(ir_func *f, const simd_code *code) {
+    const ir_dom *dom = ir_dominators(f);
+    simd_hole *holes = code->holes.data;
     ir_ssa ssa = {0};
-    foreach_in (simd_hole, h, s->holes)
-        if (is_dominated(dom, h)) h->user = NULL;
-    for (uint32_t k = 0; k < s->holes.n; k++)
-        if (s->holes.data[k].user) repair(s, &ssa, s->holes.data + k, s->holes.n - k);
+    for (uint32_t k = 0; k < code->holes.n; k++)
+        if (is_dominated(dom, &holes[k])) holes[k].user = NULL;
+    for (uint32_t k = 0, n; k < code->holes.n; k += n) {
+        n = count_of_loop(holes + k, code->holes.n - k);
+        for (uint32_t m = k; m < k + n; m++)
+            if (holes[m].user) repair(f, code->memory, &ssa, holes + m, k + n - m);
+    }
 }

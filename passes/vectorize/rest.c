@@ -18,7 +18,7 @@
  * values that go from one item to the next, or on to what follows, keep the scalar loop for the
  * rest.  A part of a loop (parts.c) with such an iteration leaves no items.
  */
-#include "passes/vectorize/simd.h"
+#include "passes/vectorize/groups.h"
 
 enum {
     SMALL = 60, /* operations of a body */

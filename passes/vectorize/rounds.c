@@ -41,7 +41,7 @@ typedef struct {
 
 static bool is_in(const rounds *r, const ir_block *b) {
     const simd *s = r->s;
-    return b->id < s->nblocks && ir_in_loop(s->uniformity->loops, b, r->loop);
+    return simd_is_in(s, b, r->loop);
 }
 
 static bool is_uniform(const rounds *r, const ir_inst *v) {

@@ -99,10 +99,28 @@ typedef struct {
     simd_lanes edge[2];    /* lanes that take an edge of the scalar code */
 } simd_node;
 
+/* What all loops of a function have in common while they are replaced one after the other.  It
+ * describes the code before the first of them was, and so does the loop tree: in the meantime
+ * neither this nor dominators are computed again.  Loops have no blocks and values in common, so
+ * each one only touches its part of the tables. */
+typedef struct {
+    ir_arena *memory;
+    const ir_dom *dom;
+    uint32_t nblocks, nvalues;               /* ids of this code are below */
+    struct pass_alias *alias;                /* NULL: it has not been asked for */
+    struct simd_value *value;                /* by value id; empty between loops */
+    uint32_t *number;                        /* by value id: of use within one step */
+    uint16_t *node_of, *enter_of, *latch_of; /* by block id; SIMD_NONE between loops */
+    ir_vec(struct simd_hole) holes;          /* operands to be checked (repair.c) */
+    ir_vec(struct simd_after) after;         /* values of loops that are used after them */
+    ir_vec(struct simd_straight) straight;   /* loops that have one iteration */
+} simd_code;
+
 typedef struct {
     ir_func *f;
     pass_ctx *cx;
-    ir_arena *scratch;
+    ir_arena *scratch; /* of this loop */
+    simd_code *code;
     const pass_uniformity *uniformity;
     simd_loop scalar;
     unsigned lanes; /* W */
@@ -112,21 +130,18 @@ typedef struct {
     uint16_t *node_of;             /* by block id, SIMD_NONE outside of the loop */
     uint16_t *enter_of, *latch_of; /* by block id of a header */
 
-    struct simd_value *value;    /* by value id, below nvalues; all loops share them */
-    uint32_t nvalues, first_new; /* ids from there on are of code that the pass makes */
-    ir_vec(uint32_t) touched;    /* ids of values that are not empty, or are in the loop */
+    struct simd_value *value; /* by value id */
+    ir_vec(uint32_t) touched; /* ids of values that are not empty, or are in the loop */
     ir_builder b;
     ir_block *preheader; /* of the vector loop */
     bool *is_split;      /* by id of a header, below nsplit: rounds.c has seen it */
     uint32_t nsplit;
     bool *has_strips;      /* the same of strips.c */
-    ir_value_list *strips; /* branches to strips, of the scalar loop */
-    ir_arena *memory;      /* of what remains when the loop is analysed again */
-    uint32_t nblocks;      /* ids of the blocks of the scalar code are below */
+    ir_value_list *strips; /* branches to strips of the scalar loop, which is analysed again */
+    uint32_t first;        /* the least id of a block of the vector code */
     ir_vec(struct simd_carried) carried;
     ir_vec(struct simd_after) after; /* values of the loop that are used after it */
     ir_vec(ir_inst *) phis;          /* scalar phis whose copies get their arguments at the end */
-    ir_vec(struct simd_hole) holes;  /* operands to be checked by repair.c */
     bool is_rest;                    /* the iteration for the remaining items is being built */
     ir_inst *last;                   /* rest: the number of the last active lane, i32 */
     uint64_t scalar_price, vector_price; /* of an item, if they have been compared */
@@ -140,8 +155,16 @@ static inline bool simd_diverges(const simd *s, const ir_loop *loop) {
     return loop != s->scalar.loop && s->uniformity->divergent_exits[loop->header->id];
 }
 static inline bool simd_is_inside(const simd *s, const ir_inst *v) {
-    return v->block && v->block->id < s->nblocks && s->node_of[v->block->id] != SIMD_NONE;
+    return v->block && v->block->id < s->code->nblocks && s->node_of[v->block->id] != SIMD_NONE;
 }
+/* Is b a block of this loop in the scalar code? */
+static inline bool simd_is_in(const simd *s, const ir_block *b, const ir_loop *loop) {
+    return b->id < s->code->nblocks && ir_in_loop(s->uniformity->loops, b, loop);
+}
+/* The blocks of vector code, the last ones of the function. */
+#define foreach_simd_block(b, s)                                                                   \
+    for (const ir_block *b = (s)->f->last; b && b->id >= (s)->first; b = b->prev)
+
 /* Are there lanes that do not get there? */
 static inline bool simd_is_masked(const simd *s, const ir_block *b) {
     return s->is_rest || !s->node[s->node_of[b->id]].full;
@@ -174,6 +197,15 @@ void simd_exit_part(simd *s, ir_inst *end);
 void simd_leave_part(simd *s);
 /* The vector loop, which ends at `end`, takes the place of the part; end == start: it does not. */
 void simd_replace_part(simd *s, ir_block *setup, ir_inst *start, ir_inst *end);
+
+/* What is known about addresses of all loops, when it is asked for. (groups.c) */
+const struct pass_alias *simd_find_aliases(simd *s);
+
+/* Numbers of the values of the loop become 0. */
+static inline void simd_clear_numbers(const simd *s) {
+    for (uint32_t k = 0; k < s->scalar.loop->nblocks; k++)
+        foreach_inst (i, s->scalar.loop->block[k]) s->code->number[i->id] = 0;
+}
 
 /* Makes the nodes and the new graph.  False: refused. */
 bool simd_find_graph(simd *s);
@@ -275,60 +307,7 @@ void simd_update(simd *s, const ir_inst *i);
 /* Does i exist for each lane only, as a step to what is updated lane by lane? */
 bool simd_is_apart(const simd *s, const ir_inst *i);
 
-/* --------------------------------------------------------------------------- members (groups.c) */
-
-enum { SIMD_MAX_MEMBERS = 16, SIMD_MAX_ACCESSES = 32 };
-
-/* Accesses of one block to the k elements of each item; those of the next item follow.  They are
- * the members of a structure, neighbours in an array, or components of vectors, and are done
- * together, where the first of the loads is, or the last of the stores. */
-typedef struct simd_group {
-    bool is_store;
-    bool is_apart; /* items have k elements each, anywhere */
-    unsigned k;    /* elements from one item to the next */
-    ir_type element;
-    ir_inst *at;     /* the access that the others are done with */
-    int64_t first;   /* bytes from its address to element 0 */
-    uint32_t wanted; /* the elements that are accessed, as bits */
-    ir_inst *access[SIMD_MAX_ACCESSES];
-    int64_t offset[SIMD_MAX_ACCESSES]; /* bytes from the address of access[0] */
-    unsigned n;
-    uint32_t begin; /* the number of writes before access[0] */
-    bool is_done;
-} simd_group;
-
-/* Finds the groups of all blocks. */
-void simd_find_groups(simd *s);
-/* Shuffles for each register of an access to a member of a structure, about. */
-unsigned simd_shuffles_of(const simd *s, const ir_inst *i);
-/* Does the accesses of the group of i, if i is the one that they are done with. (members.c) */
-void simd_access_members(simd *s, const ir_inst *i, const simd_node *n);
-
-/* The lanes of a block, `active` as integers with all bits or none, or NULL for all. */
-typedef struct {
-    unsigned first, lanes;
-    ir_inst *active;
-} simd_tile;
-/* The members of a group of lanes that are apart, by rows that become columns.  (tiles.c) */
-void simd_load_tile(simd *s, const simd_group *g, const simd_tile *of, const simd_node *n,
-                    ir_inst **out);
-/* Is it a load whose lanes may be anywhere, at least not next to each other? */
-bool simd_has_far_lanes(const simd *s, const ir_inst *i);
-/* The elements that a row has at most. */
-unsigned simd_tile_limit(const simd *s, unsigned bytes);
-
-/* Of k vectors that lie in memory, element `lane * k + member` in turn, those members that are
- * wanted.  (transpose.c) */
-void simd_take_apart(ir_builder *b, unsigned k, ir_inst *const *x, uint32_t wanted, ir_inst **out);
-/* All members, of `unit` elements that follow each other. */
-void simd_take_parts(ir_builder *b, unsigned k, unsigned unit, ir_inst *const *x, ir_inst **out);
-/* The opposite; out may be member. */
-void simd_put_together(ir_builder *b, unsigned k, ir_inst *const *member, ir_inst **out);
-/* The same with all k vectors in one, for k a power of two. */
-void simd_split(ir_builder *b, unsigned k, ir_inst *x, ir_inst **out);
-ir_inst *simd_join(ir_builder *b, unsigned k, ir_inst *const *member);
-/* n vectors after one another, n a power of two. */
-ir_inst *simd_concatenate(ir_builder *b, unsigned n, ir_inst *const *x);
+/* ------------------------------------------------------------------- the scalar code changes */
 
 /* Gives a loop, whose latch is left by edge 1, an exit of its own, with a phi for each value that is
  * used after it; returns the exit.  (close.c) */
@@ -403,6 +382,9 @@ typedef struct simd_carried {
 
 typedef struct simd_after {
     ir_inst *value, *last; /* in the loop; after the vector loop */
+    const ir_loop *loop;
+    ir_block *rest; /* the block after the vector loop */
+    ir_vec(ir_use *) uses;
 } simd_after;
 
 /* Before shapes are found, and with their help.  False: refused. */
@@ -422,6 +404,8 @@ ir_inst *simd_shift_lanes(simd *s, ir_inst *x, ir_inst *before, unsigned by);
 /* In the block after the vector loop; and once that is complete, with the end of the vector loop. */
 void simd_find_results(simd *s);
 void simd_leave_loops(simd *s, ir_block *rest, ir_inst *end);
+/* When all loops have been replaced: what is used after them. */
+void simd_replace_after(ir_func *f, simd_code *code, const ir_loops *loops);
 
 /* ------------------------------------------------------------------------------------- repair.c */
 
@@ -433,8 +417,10 @@ typedef struct simd_hole {
     bool is_mask; /* of lanes that take an edge */
     ir_block *at;
     ir_block *preheader; /* of the loop that it is in */
+    uint32_t first;      /* the least id of a block of that vector code */
 } simd_hole;
-void simd_repair(simd *s); /* after all else: loops are found again */
+/* When all loops have been replaced; dominators and loops are found again. */
+void simd_repair(ir_func *f, const simd_code *code);
 
 /* --------------------------------------------------------------------- copies of the body (vectorize.c) */
 
@@ -445,6 +431,11 @@ typedef struct {
     ir_inst *counter;
     bool has_rest; /* the remaining items are an iteration under a mask */
 } simd_frame;
+
+/* A vector loop with one iteration. */
+typedef struct simd_straight {
+    ir_block *header, *latch;
+} simd_straight;
 
 /* Makes the blocks of all nodes, and then their contents. */
 void simd_make_nodes(simd *s);

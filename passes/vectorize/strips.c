@@ -23,6 +23,7 @@
  * them becomes constant in the scalar loop, which so has its old form (simd_remove_strips).
  */
 #include "passes/analysis/alias.h"
+#include "passes/vectorize/groups.h"
 #include "passes/vectorize/strips.h"
 
 enum {
@@ -33,9 +34,7 @@ enum {
 
 /* ------------------------------------------------------------------------------------- the loop */
 
-static bool is_in(const strips *t, const ir_block *b) {
-    return b->id < t->s->nblocks && ir_in_loop(t->s->uniformity->loops, b, t->loop);
-}
+static bool is_in(const strips *t, const ir_block *b) { return simd_is_in(t->s, b, t->loop); }
 static bool is_uniform(const strips *t, const ir_inst *v) {
     return simd_shape_of(t->s, v) == SIMD_UNIFORM;
 }
@@ -149,11 +148,12 @@ static bool may_overwrite(const strips *t, const pass_alias *a, const ir_inst *l
 }
 
 /* A load of all rounds whose lanes are apart, and whose rounds are not. */
-static bool is_candidate(strips *t, const ir_dom *dom, const ir_inst *i, int64_t *step) {
+static bool is_candidate(strips *t, const ir_inst *i, int64_t *step) {
     simd *s = t->s;
     const ir_inst *p = i->op == IR_OP_load ? ir_arg(i, 0) : NULL;
     if (!p || t->nloads == STRIPS_LOADS || ir_is_vector(i->type)) return false;
-    if (!simd_has_far_lanes(s, i) || !ir_block_dominates(dom, i->block, t->latch)) return false;
+    if (!simd_has_far_lanes(s, i) || !ir_block_dominates(s->code->dom, i->block, t->latch))
+        return false;
     unsigned before = t->ntests;
     int64_t bytes = (int64_t)ir_sizeof(s->f->module, i->type);
     bool ok = find_step(t, p, 0, step) && *step > 0 && *step % bytes == 0 &&
@@ -163,14 +163,11 @@ static bool is_candidate(strips *t, const ir_dom *dom, const ir_inst *i, int64_t
 }
 
 static bool find_loads(strips *t) {
-    const ir_dom *dom = ir_dominators(t->s->f);
-    pass_alias alias;
     int64_t step, longest = 0, bytes = 0;
     for (uint32_t k = 0; k < t->loop->nblocks; k++)
         foreach_inst (i, t->loop->block[k]) {
-            if (!is_candidate(t, dom, i, &step)) continue;
-            if (!t->nloads) pass_alias_begin(&alias, t->s->f, t->s->scratch);
-            if (may_overwrite(t, &alias, i)) continue;
+            if (!is_candidate(t, i, &step)) continue;
+            if (may_overwrite(t, simd_find_aliases(t->s), i)) continue;
             t->load[t->nloads] = i;
             t->step[t->nloads++] = step;
             if (step > longest) longest = step;

@@ -46,8 +46,7 @@ typedef struct {
 
 /* Does v not change in the loop? */
 static inline bool strips_is_fixed(const strips *t, const ir_inst *v) {
-    return !v->block || v->block->id >= t->s->nblocks ||
-           !ir_in_loop(t->s->uniformity->loops, v->block, t->loop);
+    return !v->block || !simd_is_in(t->s, v->block, t->loop);
 }
 
 /* Puts the strips in front of the loop; all but the copies is known. */

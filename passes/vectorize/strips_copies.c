@@ -177,6 +177,6 @@ void strips_cut(strips *t) {
     count_strips(t, enter);
     for (unsigned n = 0; n < t->nloads; n++) gather_loads(t, n, first[n]);
     join_copies(t);
-    *ir_push(s->memory, s->strips) = t->guard;
+    *ir_push(s->code->memory, s->strips) = t->guard;
     ir_count(s->f->module->cx, vectorize_strips, 1);
 }

@@ -10,7 +10,8 @@
  * Nothing is read but what is between the first and the last element that the lane accesses; lanes
  * that are not active read nothing.
  */
-#include "passes/vectorize/simd.h"
+#include "passes/vectorize/groups.h"
+#include "passes/vectorize/transpose.h"
 
 enum {
     PART = 16,

@@ -12,7 +12,8 @@
  * of each member are put next to each other, which is one shuffle, and are moved together from
  * there on.
  */
-#include "passes/vectorize/simd.h"
+#include "passes/vectorize/groups.h"
+#include "passes/vectorize/transpose.h"
 
 enum { PART = 16, UNKNOWN = 255 };
 

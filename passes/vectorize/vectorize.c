@@ -14,12 +14,15 @@
  * becomes constant, and the loop is removed as unreachable.  A loop whose rounds are split
  * (rounds.c) is analysed again.
  *
+ * All loops are replaced before anything is found again that describes the whole function, such as
+ * dominators, so that time is linear in the number of loops, too.  A loop is analysed by what was
+ * found before the first one was replaced, which holds for its blocks until its turn comes.
+ *
  * Before: switches and truth values in memory have been lowered (switches.c, bools.c).  After:
- * every definition dominates its uses again (repair.c).
+ * uses after the loops see the values of vector loops (combine.c), and every definition dominates
+ * its uses again (repair.c).
  */
-#include "passes/vectorize/simd.h"
-
-enum { MOST_LOOPS = 64 }; /* of a function */
+#include "passes/vectorize/groups.h"
 
 /* ---------------------------------------------------------------------------------- recognition */
 
@@ -124,7 +127,7 @@ void simd_fill_nodes(simd *s) {
         const simd_node *n = &s->node[k];
         if (n->kind == SIMD_BLOCK)
             foreach_inst (i, n->block) {
-                assert_at(i, i->id < s->first_new); /* its shape is known */
+                assert_at(i, i->id < s->code->nvalues); /* its shape is known */
                 if (i->op != IR_OP_phi && !ir_is_terminator(i) && !only_counts(s, i))
                     simd_widen(s, i, n);
             }
@@ -169,7 +172,7 @@ static void build_end(simd *s, simd_frame *fr) {
 }
 
 static void build(simd *s, simd_frame *fr) {
-    foreach_block (b, s->f) b->mark = SIMD_NONE;
+    s->first = s->f->next_block;
     ir_builder_init(&s->b, s->f);
     build_setup(s, fr);
     build_nodes(s, fr);
@@ -177,13 +180,17 @@ static void build(simd *s, simd_frame *fr) {
 }
 
 /* The vector loop becomes code without a loop if it has one iteration. */
-static void straighten(const simd *s, const simd_frame *fr) {
-    ir_block *h = s->node[0].head;
+static void note_straight(const simd *s, const simd_frame *fr) {
     bool known = ir_is_const(fr->start) && ir_is_const(fr->end);
     if (!known || fr->end->imm.bits - fr->start->imm.bits != s->lanes) return;
-    ir_make_jmp(fr->rest->pred[0], 1);
-    h->loop_hint = 0;
-    for (ir_inst *phi; (phi = h->first)->op == IR_OP_phi;) {
+    *ir_push(s->code->memory, &s->code->straight) =
+        (simd_straight){s->node[0].head, fr->rest->pred[0]};
+}
+
+static void straighten(const simd_straight *loop) {
+    ir_make_jmp(loop->latch, 1);
+    loop->header->loop_hint = 0;
+    for (ir_inst *phi; (phi = loop->header->first)->op == IR_OP_phi;) {
         ir_replace_uses(phi, ir_arg(phi, 0));
         ir_remove(phi);
     }
@@ -216,41 +223,25 @@ static void replace_loop(simd *s) {
         ir_count(s->f->module->cx, vectorize_rests, 1);
     }
     simd_remove_strips(s);
-    simd_repair(s);
-    if (!s->refusal) straighten(s, &fr);
-    ir_remove_unreachable(s->f);
+    if (!s->refusal) note_straight(s, &fr);
 }
 
-/* By block id, below n: loops that have been done, loops of items that have been split, and loops
- * that have vector loops beside them. */
+/* A list of loops to replace at once, and by block id, below n: loops that have been done, loops
+ * of items that have been split, and loops that have vector loops beside them. */
 typedef struct {
     uint32_t n;
     bool *done, *is_split, *has_strips, *is_vector;
-    bool any_items;       /* of these are loops over items */
-    ir_value_list strips; /* of the loop at hand, for which it is analysed again */
-    simd_value *value;    /* by value id, below nvalues; empty between loops */
-    uint32_t nvalues;
-    uint32_t loops;   /* that have been looked at */
-    ir_arena *memory; /* of all this */
+    ir_value_list *strips; /* by block id: branches to strips of the loop */
+    bool any_items;        /* of the loops with vector loops are loops over items */
+    simd_code code;
+    const ir_loops *loops;
+    pass_uniformity uniformity;
+    pass_loop_finder *finder;
+    ir_vec(const ir_loop *) list;
 } progress;
 
-/* The values of all loops have one array, of which each loop clears what it has used. */
-static void begin_values(simd *s, progress *p) {
-    if (p->nvalues < s->f->next_id) {
-        p->nvalues = 2 * s->f->next_id;
-        p->value = ir_new_array(p->memory, simd_value, p->nvalues);
-    }
-    s->value = p->value;
-    s->nvalues = p->nvalues;
-    s->first_new = s->f->next_id;
-    for (uint32_t k = 0; k < s->scalar.loop->nblocks; k++)
-        foreach_inst (i, s->scalar.loop->block[k]) *ir_push(s->scratch, &s->touched) = i->id;
-}
-
-static bool can_be_replaced(simd *s, const progress *p) {
-    if (!simd_find_loop(s)) return false;
-    if (p->loops > MOST_LOOPS) return simd_refuse(s, NULL, "the kernel has too many loops");
-    if (!simd_find_graph(s)) return false;
+static bool can_be_replaced(simd *s) {
+    if (!simd_find_loop(s) || !simd_find_graph(s)) return false;
     simd_find_progressions(s);
     simd_find_shapes(s);
     if (!s->scalar.is_innermost) simd_find_arrays(s);
@@ -260,7 +251,7 @@ static bool can_be_replaced(simd *s, const progress *p) {
 
 /* Does what can be done about the loop; true: the code has changed. */
 static bool do_loop(simd *s, progress *p) {
-    bool ok = can_be_replaced(s, p), has_strips = s->strips->n > 0;
+    bool ok = can_be_replaced(s), has_strips = s->strips->n > 0;
     if (ok && (simd_split_rounds(s) || simd_cut_strips(s))) return true;
     const ir_block *header = s->scalar.loop->header;
     p->done[header->id] = true;
@@ -274,26 +265,38 @@ static bool do_loop(simd *s, progress *p) {
     if (!ok) {
         simd_remark(s, false);
         simd_remove_strips(s);
-        if (has_strips) ir_remove_unreachable(s->f);
     }
-    return ok || has_strips;
+    return ok || has_strips || simd_is_part(s);
+}
+
+/* Tables are empty before and after. */
+static void clear_tables(const simd *s) {
+    const ir_loop *loop = s->scalar.loop;
+    foreach_in (const uint32_t, id, s->touched) s->value[*id] = (simd_value){0};
+    for (uint32_t k = 0; k < loop->nblocks; k++) {
+        uint32_t id = loop->block[k]->id;
+        s->code->node_of[id] = s->code->enter_of[id] = s->code->latch_of[id] = SIMD_NONE;
+    }
 }
 
 static bool vectorize_loop(ir_func *f, const ir_loop *loop, progress *p, pass_ctx *cx) {
-    p->loops++;
-    pass_uniformity u;
-    simd s = {.f = f, .cx = cx, .scratch = cx->scratch, .uniformity = &u, .scalar.loop = loop};
-    s.scalar.is_innermost = !(loop->header->loop_hint & IR_LOOP_ITEMS);
-    pass_find_uniform_loop(f, cx->scratch, loop, &u);
-    s.is_split = p->is_split;
-    s.has_strips = p->has_strips;
-    s.strips = &p->strips;
-    s.memory = p->memory;
-    s.nsplit = p->n;
-    s.nblocks = f->next_block;
-    begin_values(&s, p);
+    simd s = {.f = f,
+              .cx = cx,
+              .scratch = cx->scratch,
+              .code = &p->code,
+              .uniformity = &p->uniformity,
+              .scalar.loop = loop,
+              .scalar.is_innermost = !(loop->header->loop_hint & IR_LOOP_ITEMS),
+              .value = p->code.value,
+              .is_split = p->is_split,
+              .has_strips = p->has_strips,
+              .strips = &p->strips[loop->header->id],
+              .nsplit = p->n};
+    pass_find_uniform_loop(p->finder, loop);
+    for (uint32_t k = 0; k < loop->nblocks; k++)
+        foreach_inst (i, loop->block[k]) *ir_push(s.scratch, &s.touched) = i->id;
     bool changed = do_loop(&s, p);
-    foreach_in (uint32_t, id, s.touched) s.value[*id] = (simd_value){0};
+    clear_tables(&s);
     return changed;
 }
 
@@ -310,8 +313,7 @@ static void run_job(void *arg) {
     j->changed = vectorize_loop(j->f, j->loop, j->p, &j->cx);
 }
 
-/* Does it with memory that lasts for one loop: tables by id would add up to the square of the
- * number of loops. */
+/* Does it with memory that lasts for one loop. */
 static bool vectorize_apart(ir_func *f, const ir_loop *loop, progress *p, const pass_ctx *cx) {
     ir_arena own;
     loop_job j = {.f = f, .loop = loop, .p = p, .cx = *cx};
@@ -324,6 +326,8 @@ static bool vectorize_apart(ir_func *f, const ir_loop *loop, progress *p, const 
     return j.changed;
 }
 
+/* -------------------------------------------------------------------------- all loops at once */
+
 static bool is_over_items(const ir_block *header) {
     return header->loop_hint & IR_LOOP_ITEMS && !(header->loop_hint & IR_LOOP_ENDS);
 }
@@ -332,7 +336,7 @@ static bool is_over_items(const ir_block *header) {
  * do a few items at the ends of vector loops are not worth it. */
 static bool is_innermost(const ir_loop *loop, const progress *p) {
     const uint32_t made = IR_LOOP_ITEMS | IR_LOOP_ROWS | IR_LOOP_PART | IR_LOOP_COMPONENTS;
-    if (loop->child || loop->header->loop_hint & made || p->loops >= MOST_LOOPS) return false;
+    if (loop->child || loop->header->loop_hint & made) return false;
     for (const ir_loop *l = loop->parent; l; l = l->parent) {
         bool is_end = l->header->loop_hint & IR_LOOP_ENDS;
         if (l->header->id >= p->n || p->is_vector[l->header->id]) return false;
@@ -341,19 +345,76 @@ static bool is_innermost(const ir_loop *loop, const progress *p) {
     return true;
 }
 
-/* Loops over items come first: the innermost loops of those that remain scalar follow. */
-static const ir_loop *next_loop(ir_func *f, const progress *p) {
-    const ir_loop *items = NULL, *innermost = NULL;
-    const ir_loops *loops = ir_loop_tree(f);
+typedef bool is_wanted_fn(const ir_loop *loop, const progress *p);
+
+static bool has_items(const ir_loop *loop, const progress *p) {
+    (void)p;
+    return is_over_items(loop->header);
+}
+
+/* The loop that b is the header of, if it is wanted and has not been done. */
+static const ir_loop *candidate_at(const progress *p, const ir_block *b, is_wanted_fn *is_wanted) {
+    const ir_loop *loop = p->loops->of[b->id];
+    if (b->id >= p->n || p->done[b->id] || !loop || loop->header != b) return NULL;
+    return is_wanted(loop, p) ? loop : NULL;
+}
+
+/* Loops that contain others of the list wait for those. */
+static void list_loops_of(ir_func *f, progress *p, ir_arena *scratch, is_wanted_fn *is_wanted) {
+    bool *waits = ir_new_array(scratch, bool, f->next_block);
     foreach_block (b, f) {
-        const ir_loop *loop = loops->of[b->id];
-        if (b->id >= p->n || p->done[b->id] || !loop || loop->header != b) continue;
-        if (is_over_items(b))
-            items = loop;
-        else if (is_innermost(loop, p))
-            innermost = loop;
+        const ir_loop *loop = candidate_at(p, b, is_wanted);
+        while (loop && (loop = loop->parent) && !waits[loop->header->id])
+            waits[loop->header->id] = true;
     }
-    return items ? items : innermost;
+    foreach_block (b, f) {
+        const ir_loop *loop = candidate_at(p, b, is_wanted);
+        if (loop && !waits[b->id]) *ir_push(scratch, &p->list) = loop;
+    }
+}
+
+/* Loops over items come first: the innermost loops of those that remain scalar follow. */
+static bool list_loops(ir_func *f, progress *p, ir_arena *scratch) {
+    p->loops = ir_loop_tree(f);
+    p->list.n = 0;
+    list_loops_of(f, p, scratch, has_items);
+    if (!p->list.n) list_loops_of(f, p, scratch, is_innermost);
+    return p->list.n > 0;
+}
+
+static uint16_t *block_table(const ir_func *f, ir_arena *a) {
+    uint16_t *table = ir_new_array(a, uint16_t, f->next_block);
+    memset(table, 0xff, f->next_block * sizeof *table);
+    return table;
+}
+
+static void begin_loops(ir_func *f, progress *p, ir_arena *a) {
+    p->code = (simd_code){.memory = a,
+                          .dom = ir_dominators(f),
+                          .nblocks = f->next_block,
+                          .nvalues = f->next_id,
+                          .value = ir_new_array(a, simd_value, f->next_id),
+                          .number = ir_new_array(a, uint32_t, f->next_id),
+                          .node_of = block_table(f, a),
+                          .enter_of = block_table(f, a),
+                          .latch_of = block_table(f, a)};
+    p->finder = pass_begin_uniform(f, a, &p->uniformity);
+    foreach_block (b, f) b->mark = SIMD_NONE;
+}
+
+/* Does another loop that has been replaced lead to this one?  Then it waits. */
+static bool is_led_to(const progress *p, const ir_block *header) {
+    for (uint32_t k = 0; k < header->npred; k++)
+        if (header->pred[k]->id >= p->code.nblocks) return true;
+    return false;
+}
+
+/* The function is in order again. */
+static void finish_loops(ir_func *f, progress *p) {
+    simd_replace_after(f, &p->code, p->loops);
+    simd_repair(f, &p->code);
+    foreach_in (const simd_straight, loop, p->code.straight) straighten(loop);
+    ir_remove_unreachable(f);
 }
 
 /* Does:  copies loops with the hint `items` into loops that run W items in an iteration, as lanes
@@ -362,26 +423,28 @@ static const ir_loop *next_loop(ir_func *f, const progress *p) {
  * Needs: code of a work-group, with the loops that `regions` makes.
  * Leaves: vectors of any width, and masked accesses, for `legalize_vectors`; splats in front of
  *        the loop; masks that nothing asks for.
- * Gives up: on loops beyond MOST_LOOPS of a function, since each needs the graph of the whole; on
- *        loops with values that go from one item to the next; on private memory whose
+ * Gives up: on loops with values that go from one item to the next; on private memory whose
  *        accesses are not all known, or differ in size; on calls; on switches with many
  *        cases; on innermost loops whose iterations may access what others write. */
 bool pass_vectorize(ir_func *f, pass_ctx *cx) {
-    bool changed = false;
     progress p = {.n = f->next_block,
                   .done = ir_new_array(cx->scratch, bool, f->next_block),
                   .is_split = ir_new_array(cx->scratch, bool, f->next_block),
                   .has_strips = ir_new_array(cx->scratch, bool, f->next_block),
-                  .is_vector = ir_new_array(cx->scratch, bool, f->next_block),
-                  .memory = cx->scratch};
+                  .strips = ir_new_array(cx->scratch, ir_value_list, f->next_block),
+                  .is_vector = ir_new_array(cx->scratch, bool, f->next_block)};
     if (f->level != L_GROUP || cx->lanes == 1) return false;
-    changed = simd_lower_switches(f, cx->scratch);
-    for (const ir_loop *loop; (loop = next_loop(f, &p));) {
-        const ir_block *header = loop->header;
-        changed |= simd_lower_bools(f, loop);
-        changed |= simd_lower_copies(f, loop);
-        changed |= vectorize_apart(f, loop, &p, cx);
-        if (header->loop_hint & IR_LOOP_PART) changed |= ir_remove_unreachable(f);
+    bool changed = simd_lower_switches(f, cx->scratch);
+    while (list_loops(f, &p, cx->scratch)) {
+        for (uint32_t k = 0; k < p.list.n; k++) {
+            changed |= simd_lower_bools(f, p.list.data[k]);
+            changed |= simd_lower_copies(f, p.list.data[k]);
+        }
+        begin_loops(f, &p, cx->scratch);
+        for (uint32_t k = p.list.n; k-- > 0;)
+            if (!is_led_to(&p, p.list.data[k]->header))
+                changed |= vectorize_apart(f, p.list.data[k], &p, cx);
+        finish_loops(f, &p);
     }
     return changed;
 }

@@ -65,7 +65,7 @@ static ir_inst *spread(simd *s, ir_inst *v, unsigned k) {
 }
 
 static simd_value *value_of(simd *s, const ir_inst *v) {
-    assert(v->id < s->nvalues);
+    assert(v->id < s->code->nvalues);
     simd_value *value = &s->value[v->id];
     if (value->part) return value;
     if (!simd_is_inside(s, v)) *ir_push(s->scratch, &s->touched) = v->id;

@@ -12,7 +12,7 @@
  * Live ranges are intervals in the order of the nodes, which is topological: a value lives from its
  * definition to its last use, and to the latch of a loop that it is used in but not defined in.
  */
-#include "passes/vectorize/simd.h"
+#include "passes/vectorize/groups.h"
 
 enum {
     BITS_WEIGHED = 65,
@@ -108,7 +108,7 @@ static void add_range(pressure *p, ir_inst *v) {
 /* The bits of an item that are live at once, at most. */
 static uint64_t find_pressure(const simd *s) {
     pressure p = {.s = s, .first = ir_new_array(s->scratch, uint32_t, s->n + 1)};
-    p.place = ir_new_array(s->scratch, uint32_t, s->f->next_id);
+    p.place = s->code->number;
     number_places(&p);
     p.change = ir_new_array(s->scratch, int64_t, p.first[s->n] + 1);
     for (uint32_t k = 0; k < s->n; k++)
@@ -137,8 +137,9 @@ static uint32_t find_depth(const simd *s, const uint32_t *depth, const ir_inst *
 
 /* Would a core wait for results for longer than it works, with one register for each value? */
 static bool is_chain(const simd *s) {
-    uint32_t *depth = ir_new_array(s->scratch, uint32_t, s->f->next_id), longest = 0;
+    uint32_t *depth = s->code->number, longest = 0;
     uint64_t busy = 0; /* quarters of a cycle */
+    simd_clear_numbers(s);
     for (uint32_t k = 0; k < s->n; k++) {
         if (s->node[k].kind != SIMD_BLOCK) continue;
         foreach_inst (i, s->node[k].block) {

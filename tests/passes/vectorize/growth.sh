@@ -49,12 +49,23 @@ kernel() {
         line("  %c#: i1 = eq %v#, i32 #\n  br %c#, out, t#\nt#:\n  %v#+: i32 = add %v#, 3", k)
         values = values sprintf("%s: %%v%d, ", k ? "t" (k - 1) : "entry", k)
     }
+    # A value of another item, which waits for it: each wait begins a loop over items.
+    function waits(k) {
+        line("  barrier workgroup workgroup seq_cst local\n  store %v#, %s align 4", k)
+        line("  barrier workgroup workgroup seq_cst local\n  %l#: i32 = load %t align 4", k)
+        line("  %v#+: i32 = mul %l#, %v#", k)
+    }
     BEGIN {
-        print "target 64\nkernel @k(%x: ptr.global of i32, %y: ptr.global of i32) {\nentry:"
+        if (kind == "waits") print "target 64\n@part: local [1024 x i32] align 4"
+        print (kind == "waits" ? "" : "target 64\n") "kernel @k(%x: ptr.global of i32, %y: ptr.global of i32) {\nentry:"
         if (kind == "chosen") print "  %a: ptr.private = alloca [16 x i32] align 4"
         print "  %i: i64 = global_id 0\n  %o: i64 = shl %i, 2\n  %j: i64 = shl %i, 4"
         print "  %p: ptr.global = ptradd %x, %o\n  %q: ptr.global = ptradd %y, %o"
         print "  %v0: i32 = load %p align 4"
+        if (kind == "waits") {
+            print "  %h: i64 = local_id 0\n  %f: i64 = shl %h, 2\n  %s: ptr.local = ptradd @part, %f"
+            print "  %g: i64 = xor %f, 512\n  %t: ptr.local = ptradd @part, %g"
+        }
         if (kind == "chosen") print "  fill %a, i8 0, i64 64 align 4"
         for (k = 0; k < n; k++) {
             if (kind == "chosen") chosen(k)
@@ -63,6 +74,7 @@ kernel() {
             if (kind == "arms") arms(k)
             if (kind == "functions") functions(k)
             if (kind == "exits") exits(k)
+            if (kind == "waits") waits(k)
         }
         last = "v" n
         if (kind == "exits") {
@@ -98,5 +110,12 @@ for target in v4,simd=64 v4 v2,simd=64 v2; do
     grows arms 16 "$target"
     grows functions 3 "$target"
     grows exits 50 "$target"
+    grows waits 24 "$target"
 done
+
+# There is no limit for the number of loops.
+kernel waits 100
+"$spvfuse" compile -t x86_64:v4,simd=16 k.ir -v -o k.o >said 2>&1
+vectors=$(grep -c "a loop runs 16 work-items at a time" said)
+if [ "$vectors" -ge 200 ]; then passed; else failed "100 waits: $vectors loops are vectors"; fi
 finish
