@@ -2,7 +2,7 @@
  *
  * Launches that follow each other, with nothing but barriers between, are a chain (queue/chain.h).
  * Memory is told apart by its addresses: they are those of the host, so buffers, sub-buffers and
- * shared memory are all alike, and an address of which nothing is known can reach everything.  A
+ * shared memory are all alike, and an address in no allocation can reach everything.  A
  * buffer without other references is internal: the program cannot ask what is in it.
  */
 #include "runtime/opencl/ocl.h"
@@ -66,11 +66,11 @@ static bool is_internal(const job *j, cl_mem m) {
 }
 
 /* What can be reached from an address that is no buffer's. */
-static ocl_area reach(const job *j, void *address) {
+static ocl_area reach(void *address) {
     const ocl_area all = {NULL, UINTPTR_MAX};
+    rt_position p;
     if (!address) return (ocl_area){NULL, 0};
-    ocl_area m = ocl_find_svm(j->buffer->queue->context, address);
-    return m.bytes ? m : all;
+    return rt_find_memory(address, &p) && p.is_whole ? (ocl_area){(void *)p.begin, p.size} : all;
 }
 
 static rt_chain_arg chain_arg(const job *j, const ocl_launch *l, size_t n) {
@@ -79,7 +79,7 @@ static rt_chain_arg chain_arg(const job *j, const ocl_launch *l, size_t n) {
     if (a->kind == RT_ARG_VALUE) return (rt_chain_arg){.bytes = a->bytes, .size = a->size};
     void *address = a->address;
     cl_mem m = l->mems[n];
-    ocl_area area = m ? m->memory : reach(j, address);
+    ocl_area area = m ? m->memory : reach(address);
     return (rt_chain_arg){.memory = &host_memory,
                           .address = (uintptr_t)address,
                           .begin = (uintptr_t)area.bytes,

@@ -34,7 +34,7 @@ void ocl_retain_context(cl_context c) { ocl_retain(&c->object); }
 void ocl_release_context(cl_context c) {
     if (!ocl_release(&c->object)) return;
     ocl_call_destructors(c->destructors, c);
-    ocl_free_svm(c);
+    ocl_free_allocations(c);
     rt_lock_free(&c->lock);
     free(c);
 }

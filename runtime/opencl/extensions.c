@@ -54,6 +54,7 @@ static const cl_name_version extensions[] = {
     {CL_MAKE_VERSION(1, 0, 0), "cl_khr_suggested_local_work_size"},
     {CL_MAKE_VERSION(1, 0, 0), "cl_khr_extended_versioning"},
     {CL_MAKE_VERSION(1, 0, 0), "cl_intel_required_subgroup_size"},
+    {CL_MAKE_VERSION(1, 1, 0), "cl_intel_unified_shared_memory"},
     {CL_MAKE_VERSION(1, 0, 0), "cl_amd_media_ops"},
     {CL_MAKE_VERSION(1, 0, 0), "cl_amd_media_ops2"},
     {CL_MAKE_VERSION(1, 0, 0), "cl_spvf_command_buffer_fusion"},

@@ -208,15 +208,23 @@ static cl_int CL_API_CALL set_kernel_arg_svm(cl_kernel k, cl_uint n, const void 
     return CL_SUCCESS;
 }
 
+static bool is_list(cl_kernel_exec_info what) {
+    return what == CL_KERNEL_EXEC_INFO_SVM_PTRS || what == CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL;
+}
+
 /* Nothing needs to be known of what kernels reach through pointers. */
 static cl_int CL_API_CALL set_exec_info(cl_kernel k, cl_kernel_exec_info what, size_t size,
                                         const void *value) {
     if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
-    if (what == CL_KERNEL_EXEC_INFO_SVM_PTRS && !value && !size) return CL_SUCCESS; /* none */
+    if (is_list(what) && !value && !size) return CL_SUCCESS; /* none */
     if (!value) return CL_INVALID_VALUE;
     switch (what) {
     case CL_KERNEL_EXEC_INFO_SVM_PTRS:
+    case CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL:
         return size && size % sizeof(void *) == 0 ? CL_SUCCESS : CL_INVALID_VALUE;
+    case CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL:
+    case CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL:
+    case CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL:
     case CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM:
         return size == sizeof(cl_bool) ? CL_SUCCESS : CL_INVALID_VALUE;
     default: return CL_INVALID_VALUE;
@@ -396,5 +404,6 @@ void ocl_fill_kernel(ocl_entries *e) {
     e->core.clGetKernelWorkGroupInfo = get_work_group_info;
     e->core.clGetKernelSubGroupInfo = get_subgroup_info;
     e->core.clGetKernelSubGroupInfoKHR = get_subgroup_info;
+    ocl_add_extension(e, "clSetKernelArgMemPointerINTEL", (ocl_function)set_kernel_arg_svm);
     ocl_add_extension(e, "clGetKernelSubGroupInfoKHR", (ocl_function)get_subgroup_info);
 }

@@ -3,7 +3,7 @@
  * A command has a copy of the arguments, and references to the buffers.
  */
 #include "runtime/devices/cpu/cpu.h"
-#include "runtime/opencl/ocl.h"
+#include "runtime/opencl/allocation.h"
 
 #include <stdlib.h>
 
@@ -58,7 +58,7 @@ static bool copy_arg(ocl_launch *l, size_t n, const struct _cl_kernel *k) {
         if (from->mem && !ocl_revive_mem(from->mem)) return false;
         l->mems[n] = from->mem;
         *to = from->mem ? rt_address_arg(from->mem->memory.bytes, from->mem->memory.size)
-                        : rt_address_arg(from->pointer, 0);
+                        : rt_address_arg(from->pointer, ocl_bytes_from(from->pointer));
         break;
     case SPVF_ARG_LOCAL: *to = rt_local_arg(from->size); break;
     default: *to = rt_value_arg(l->block.values + from->at, from->size);

@@ -3,7 +3,7 @@
  * A sub-buffer shows a part of its parent, which lives as long.  The bytes of a buffer that uses
  * memory of the program lie where the program has them, at any address.
  */
-#include "runtime/opencl/ocl.h"
+#include "runtime/opencl/allocation.h"
 #include "runtime/system/memory.h"
 
 #include <stdlib.h>
@@ -95,13 +95,13 @@ void ocl_release_mem(cl_mem m) {
 
 /* ------------------------------------------------------------------------------------- creation */
 
-/* CL_INVALID_BUFFER_SIZE also when there is less shared virtual memory than is asked for. */
+/* CL_INVALID_BUFFER_SIZE also when there is less shared memory than is asked for. */
 static cl_int check_host_pointer(cl_context c, cl_mem_flags flags, size_t size, const char *host) {
     bool wanted = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
     if (wanted != (host != NULL)) return CL_INVALID_HOST_PTR;
     if (!(flags & CL_MEM_USE_HOST_PTR)) return CL_SUCCESS;
-    ocl_area svm = ocl_find_svm(c, host);
-    return svm.bytes && size > svm.size - (size_t)(host - (char *)svm.bytes)
+    const ocl_area shared = ocl_find_shared(c, host).memory;
+    return shared.bytes && size > shared.size - (size_t)(host - (char *)shared.bytes)
                ? CL_INVALID_BUFFER_SIZE
                : CL_SUCCESS;
 }
@@ -192,7 +192,11 @@ static cl_int CL_API_CALL release_mem(cl_mem m) {
     return CL_SUCCESS;
 }
 
-static bool uses_svm(cl_mem m) { return m->host && ocl_find_svm(m->context, m->host).bytes; }
+static bool uses_svm(cl_mem m) {
+    if (!m->host) return false;
+    const ocl_shared s = ocl_find_shared(m->context, m->host);
+    return ocl_is_svm(&s);
+}
 
 static cl_int CL_API_CALL get_mem_info(cl_mem m, cl_mem_info what, size_t room, void *to,
                                        size_t *size) {

@@ -12,7 +12,9 @@
  *   transfer.c   reading, writing, copying and filling them
  *   rect.c       the same for boxes of bytes in buffers
  *   map.c        mapping them
+ *   allocation.c memory that programs know by its address (allocation.h)
  *   svm.c        shared virtual memory
+ *   usm.c        unified shared memory
  *   program.c    programs: what they come from, what is known of them
  *   build.c      how programs are built, compiled and linked (build.h has the parts)
  *   kernel.c     kernels and their arguments
@@ -80,6 +82,7 @@ void ocl_fill_transfer(ocl_entries *e);
 void ocl_fill_rect(ocl_entries *e);
 void ocl_fill_map(ocl_entries *e);
 void ocl_fill_svm(ocl_entries *e);
+void ocl_fill_usm(ocl_entries *e);
 void ocl_fill_program(ocl_entries *e);
 void ocl_fill_build(ocl_entries *e);
 void ocl_fill_kernel(ocl_entries *e);
@@ -186,6 +189,8 @@ cl_int ocl_push_destructor(ocl_destructor *_Atomic *list, void(CL_CALLBACK *f)(v
                            void *user);
 void ocl_call_destructors(ocl_destructor *list, void *object);
 
+typedef struct ocl_allocation ocl_allocation; /* of shared memory (allocation.c) */
+
 struct _cl_context {
     ocl_object object;
     ocl_properties properties;
@@ -193,10 +198,16 @@ struct _cl_context {
     void *notify_user;
     ocl_destructor *_Atomic destructors;
     rt_lock lock; /* of what follows */
-    void *svm;    /* allocations (svm.c) */
+    ocl_allocation *allocations;
+    cl_command_queue queues;
 };
 void ocl_retain_context(cl_context c);
 void ocl_release_context(cl_context c);
+/* Waits for all that was enqueued in its queues, whether it fails or not: CL_OUT_OF_HOST_MEMORY.
+ * (queue.c) */
+cl_int ocl_finish_all(cl_context c);
+/* Frees shared memory that the program has not freed. */
+void ocl_free_allocations(cl_context c);
 /* Tells the context's callback. */
 void ocl_tell(cl_context c, const char *text);
 
@@ -206,6 +217,7 @@ struct _cl_command_queue {
     cl_command_queue_properties flags;
     ocl_properties properties;
     rt_queue queue;
+    cl_command_queue before, after; /* of the context; its lock is for them */
 };
 void ocl_retain_queue(cl_command_queue q);
 void ocl_release_queue(cl_command_queue q);
@@ -297,12 +309,6 @@ bool ocl_are_map_flags(cl_map_flags flags);
 bool ocl_are_migration_flags(cl_mem_migration_flags flags);
 /* Of a buffer without references: its regions are not mapped. */
 void ocl_forget_mappings(cl_mem m);
-
-/* The allocation of shared virtual memory that has a byte in it; NULL and 0: there is none.  It is
- * good until it is freed. */
-ocl_area ocl_find_svm(cl_context c, const void *byte);
-/* Those that were not freed. */
-void ocl_free_svm(cl_context c);
 
 /* -------------------------------------------------------------------- moving bytes (transfer.c) */
 

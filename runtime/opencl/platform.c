@@ -30,6 +30,7 @@ static void fill_entries(void) {
     ocl_fill_rect(&entries);
     ocl_fill_map(&entries);
     ocl_fill_svm(&entries);
+    ocl_fill_usm(&entries);
     ocl_fill_program(&entries);
     ocl_fill_build(&entries);
     ocl_fill_kernel(&entries);

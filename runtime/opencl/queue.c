@@ -13,7 +13,12 @@ void ocl_retain_queue(cl_command_queue q) { ocl_retain(&q->object); }
 /* Commands have references: none is left. */
 void ocl_release_queue(cl_command_queue q) {
     if (!ocl_release(&q->object)) return;
-    ocl_release_context(q->context);
+    cl_context c = q->context;
+    rt_lock_take(&c->lock);
+    if (q->after) q->after->before = q->before;
+    *(q->before ? &q->before->after : &c->queues) = q->after;
+    rt_lock_release(&c->lock);
+    ocl_release_context(c);
     free(q);
 }
 
@@ -50,6 +55,11 @@ static cl_command_queue new_queue(cl_context c, cl_command_queue_properties flag
     q->context = c;
     q->flags = flags;
     ocl_retain_context(c);
+    rt_lock_take(&c->lock);
+    q->after = c->queues;
+    if (q->after) q->after->before = q;
+    c->queues = q;
+    rt_lock_release(&c->lock);
     rt_queue_init(&q->queue, rt_scheduler_get(), !(flags & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE));
     ocl_succeed(error);
     return q;
@@ -129,6 +139,30 @@ static cl_int CL_API_CALL flush(cl_command_queue q) {
 static cl_int CL_API_CALL finish(cl_command_queue q) {
     if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
     rt_queue_finish(&q->queue);
+    return CL_SUCCESS;
+}
+
+/* With the context's lock held: references to its queues; one that is being freed has none. */
+static cl_uint retain_queues(cl_context c, cl_command_queue *list) {
+    cl_uint n = 0;
+    for (cl_command_queue q = c->queues; q; q = q->after)
+        if (rt_retain_found(&q->object.refs)) list[n++] = q;
+    return n;
+}
+
+cl_int ocl_finish_all(cl_context c) {
+    cl_uint n = 0;
+    rt_lock_take(&c->lock);
+    for (cl_command_queue q = c->queues; q; q = q->after) n++;
+    cl_command_queue *list = malloc((n + 1) * sizeof *list);
+    if (list) n = retain_queues(c, list);
+    rt_lock_release(&c->lock);
+    if (!list) return CL_OUT_OF_HOST_MEMORY;
+    for (cl_uint k = 0; k < n; k++) {
+        rt_queue_finish(&list[k]->queue);
+        ocl_release_queue(list[k]);
+    }
+    free(list);
     return CL_SUCCESS;
 }
 

@@ -1,82 +1,26 @@
 /* svm.c — shared virtual memory: all memory is, so there is nothing to share, to map, to migrate.
- *
- * Allocations are kept in a tree of regions, which do not overlap, for callers that ask for the
- * size of one; a key is equal to the region that it lies in.
  */
-#include "runtime/opencl/ocl.h"
-#include "runtime/system/memory.h"
-
-#include <search.h>
-#include <stdlib.h>
+#include "runtime/opencl/allocation.h"
 
 /* ---------------------------------------------------------------------------------- allocations */
-
-static int compare(const void *left, const void *right) {
-    const ocl_area *x = left, *y = right;
-    const uintptr_t a = (uintptr_t)x->bytes, b = (uintptr_t)y->bytes;
-    return a + x->size <= b ? -1 : b + y->size <= a ? 1 : 0;
-}
-
-/* With the context's lock held. */
-static ocl_area *find(cl_context c, const void *byte) {
-    const ocl_area key = {(void *)byte, 1};
-    ocl_area *const *found = tfind(&key, &c->svm, compare);
-    return found ? *found : NULL;
-}
-
-ocl_area ocl_find_svm(cl_context c, const void *byte) {
-    rt_lock_take(&c->lock);
-    const ocl_area *found = find(c, byte);
-    const ocl_area m = found ? *found : (ocl_area){NULL, 0};
-    rt_lock_release(&c->lock);
-    return m;
-}
-
-static bool add(cl_context c, const ocl_area *m) {
-    rt_lock_take(&c->lock);
-    bool ok = tsearch(m, &c->svm, compare) != NULL;
-    rt_lock_release(&c->lock);
-    return ok;
-}
-
-static void free_allocation(ocl_area *m) {
-    rt_free_memory(m->bytes, m->size);
-    free(m);
-}
 
 static bool are_flags(cl_svm_mem_flags flags) {
     const cl_svm_mem_flags kind = CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS;
     return ocl_are_access_flags(flags & ~kind) && (flags & kind) != CL_MEM_SVM_ATOMICS;
 }
 
+/* Any power of two is an alignment. */
 static void *CL_API_CALL allocate(cl_context c, cl_svm_mem_flags flags, size_t size,
                                   cl_uint align) {
+    const ocl_shared wanted = {{NULL, size}, align, CL_MEM_TYPE_UNKNOWN_INTEL, NULL, 0};
     if (!ocl_is(c, OCL_CONTEXT) || !are_flags(flags)) return NULL;
     if (!size || size > ocl_max_allocation()) return NULL;
-    if (align > IR_LOCAL_ALIGN || align & (align - 1)) return NULL;
-    ocl_area *m = malloc(sizeof *m);
-    if (!m) return NULL;
-    *m = (ocl_area){rt_new_memory(size), size};
-    if (m->bytes && add(c, m)) return m->bytes;
-    free_allocation(m);
-    return NULL;
+    return align & (align - 1) ? NULL : ocl_allocate_shared(c, &wanted);
 }
 
 /* What is no allocation is left alone. */
 static void CL_API_CALL release(cl_context c, void *bytes) {
-    if (!ocl_is(c, OCL_CONTEXT) || !bytes) return;
-    rt_lock_take(&c->lock);
-    ocl_area *m = find(c, bytes);
-    if (m && m->bytes == bytes)
-        tdelete(m, &c->svm, compare);
-    else
-        m = NULL;
-    rt_lock_release(&c->lock);
-    if (m) free_allocation(m);
-}
-
-void ocl_free_svm(cl_context c) {
-    while (c->svm) release(c, (*(ocl_area *const *)c->svm)->bytes);
+    if (ocl_is(c, OCL_CONTEXT) && bytes) ocl_free_shared(c, bytes, true);
 }
 
 /* --------------------------------------------------------------------------- commands that free */
@@ -178,8 +122,8 @@ static cl_int CL_API_CALL enqueue_unmap(cl_command_queue q, void *bytes, cl_uint
 
 /* Is a range, or the allocation that holds its first byte, of shared virtual memory? */
 static bool is_range(cl_context c, const char *bytes, size_t size) {
-    const ocl_area m = ocl_find_svm(c, bytes);
-    return m.bytes && size <= m.size - (size_t)(bytes - (char *)m.bytes);
+    const ocl_shared s = ocl_find_shared(c, bytes);
+    return ocl_is_svm(&s) && size <= s.memory.size - (size_t)(bytes - (char *)s.memory.bytes);
 }
 
 static cl_int CL_API_CALL enqueue_migrate(cl_command_queue q, cl_uint count, const void **pointers,

@@ -117,7 +117,7 @@ void rt_range_visit_at(rt_scheduler *s, const void *address, rt_visit_range *vis
     visit_overlapping(s->placed, &byte, visit, user);
 }
 
-/* ------------------------------------------------------------------------------------- addresses */
+/* ----------------------------------------------------------------------------------- addresses */
 
 /* A whole allocation tells more than a part of one, and a large part more than a small one. */
 static void choose(rt_range *r, void *user) {

@@ -4,7 +4,7 @@
  *     command_random [-n PROGRAMS] [-s SEED] tests/opencl/command_kernels.cl
  *
  * Memory is a few blocks of one type each, and places in them: buffers and their parts, buffers
- * that share memory of the host, addresses of shared virtual memory.  Copies and fills of memory
+ * that share memory of the host, addresses of shared memory of both kinds.  Copies and fills of memory
  * that has an address are recorded by it.  A launch is given places with which its result does not
  * depend on the order of its items; anything else may overlap.  Blocks that are let go before
  * fusing are internal, and only the others are compared. */
@@ -13,7 +13,7 @@
 #include "runtime/spvfuse_opencl.h"
 #include "tests/file.h"
 #include "tests/opencl/command_compare.h"
-#include "tests/opencl/loader.h"
+#include "tests/opencl/usm.h"
 
 enum { RUNS = 2 };
 
@@ -63,7 +63,9 @@ static void make_block(execution *x, unsigned n) {
     const block *b = &x->program->blocks[n];
     const bool shared = b->kind == SHARED;
     cl_int error;
-    x->host[n] = shared ? clSVMAlloc(context, 0, BYTES, 0) : malloc(BYTES);
+    x->host[n] = !shared ? malloc(BYTES)
+                 : n % 2 ? clSVMAlloc(context, 0, BYTES, 0)
+                         : usm.shared_alloc(context, NULL, NULL, BYTES, 0, NULL);
     fill_block(x->host[n], n, b->type);
     x->mem[n] =
         clCreateBuffer(context, b->kind == BUFFER ? CL_MEM_COPY_HOST_PTR : CL_MEM_USE_HOST_PTR,
@@ -228,10 +230,12 @@ static void execute(const program *p, unsigned how, bool tell, unsigned char got
         if (x.mem[n]) NEED(clReleaseMemObject(x.mem[n]));
     NEED(clFinish(queue));
     for (unsigned n = 0; n < BLOCKS; n++)
-        if (p->blocks[n].kind == SHARED)
+        if (p->blocks[n].kind != SHARED)
+            free(x.host[n]);
+        else if (n % 2)
             clSVMFree(context, x.host[n]);
         else
-            free(x.host[n]);
+            NEED(usm.free(context, x.host[n]));
 }
 
 /* -------------------------------------------------------------------------------- begin and end */
@@ -242,6 +246,7 @@ static cl_program built;
 static void find(const char *name, void *to) { load_entry(platform, name, to); }
 
 static void find_entries(void) {
+    if (!find_usm(platform)) need(CL_INVALID_OPERATION, "find_usm");
     find("clCreateCommandBufferKHR", &create);
     find("clReleaseCommandBufferKHR", &release);
     find("clFinalizeCommandBufferKHR", &finalize);

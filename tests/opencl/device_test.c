@@ -260,7 +260,8 @@ Test(device, registered_extensions) {
         " cl_khr_subgroup_rotate cl_khr_work_group_uniform_arithmetic cl_khr_integer_dot_product"
         " cl_khr_expect_assume cl_khr_command_buffer cl_khr_create_command_queue"
         " cl_khr_suggested_local_work_size cl_khr_extended_versioning"
-        " cl_intel_required_subgroup_size cl_amd_media_ops cl_amd_media_ops2 ";
+        " cl_intel_required_subgroup_size cl_intel_unified_shared_memory cl_amd_media_ops"
+        " cl_amd_media_ops2 ";
     char names[2048], word[80];
     SUCCEEDS(clGetDeviceInfo(ocl.device, CL_DEVICE_EXTENSIONS, sizeof names, names, NULL));
     cr_expect(strstr(names, "cl_spvf_command_buffer_fusion "));
