@@ -3,7 +3,8 @@
  * Launches that follow each other, with nothing but barriers between, are a chain (queue/chain.h).
  * Memory is told apart by its addresses: they are those of the host, so buffers, sub-buffers and
  * shared memory are all alike, and an address in no allocation can reach everything.  A
- * buffer without other references is internal: the program cannot ask what is in it.
+ * buffer without other references is internal: the program cannot ask what is in it, unless it
+ * knows the address.
  */
 #include "runtime/opencl/ocl.h"
 #include "runtime/queue/chain.h"
@@ -62,7 +63,8 @@ static void note_uses(job *j) {
 }
 
 static bool is_internal(const job *j, cl_mem m) {
-    return !m->parent && !m->host && !m->maps && rt_ref_count(&m->object.refs) == count_uses(j, m);
+    return !m->parent && !m->host && !m->maps && !m->has_address &&
+           rt_ref_count(&m->object.refs) == count_uses(j, m);
 }
 
 /* What can be reached from an address that is no buffer's. */

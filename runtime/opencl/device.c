@@ -2,6 +2,7 @@
  *
  * SPVF_CPU has options of device cpu (docs/DEVICES.md).
  */
+#include "runtime/cache/cache.h"
 #include "runtime/devices/cpu/cpu.h"
 #include "runtime/opencl/ocl.h"
 #include "runtime/system/memory.h"
@@ -15,6 +16,7 @@ typedef struct {
     char name[64], vendor[32];
     cl_uint megahertz, vector_bytes;
     cl_ulong memory, cache, constants;
+    cl_uchar uuid[RT_HASH_BYTES], driver_uuid[RT_HASH_BYTES]; /* the first CL_UUID_SIZE_KHR */
 } facts;
 
 static struct _cl_device_id device;
@@ -46,10 +48,35 @@ static void read_processor(facts *h) {
     if (f) fclose(f);
 }
 
+/* The processors of an installation are one device, now and after the system has started anew: its
+ * number is hashed with their name, so that the number itself is not told. */
+static void find_device_uuid(facts *h) {
+    char id[64] = "";
+    rt_hash hash;
+    FILE *f = fopen("/etc/machine-id", "re");
+    if (f && !fgets(id, sizeof id, f)) *id = 0;
+    if (f) fclose(f);
+    rt_hash_begin(&hash);
+    rt_hash_add(&hash, "spvfuse device cpu", sizeof "spvfuse device cpu");
+    rt_hash_add(&hash, id, sizeof id);
+    rt_hash_add(&hash, h->name, sizeof h->name);
+    rt_hash_end(&hash, h->uuid);
+}
+
+static void find_driver_uuid(facts *h) {
+    static const char name[] = "spvfuse driver " OCL_VERSION_TEXT;
+    rt_hash hash;
+    rt_hash_begin(&hash);
+    rt_hash_add(&hash, name, sizeof name);
+    rt_hash_end(&hash, h->driver_uuid);
+}
+
 static void read_facts(facts *h) {
     copy_line(h->name, sizeof h->name, cg_host_machine() ? cg_host_machine()->title : "CPU");
     copy_line(h->vendor, sizeof h->vendor, "unknown");
     read_processor(h);
+    find_device_uuid(h);
+    find_driver_uuid(h);
     h->memory = (cl_ulong)sysconf(_SC_PHYS_PAGES) * (cl_ulong)sysconf(_SC_PAGESIZE);
     h->cache = rt_cache_size() ? rt_cache_size() : 1 << 20;
     h->constants = h->memory / 2 < OCL_CONSTANT_MEMORY ? h->memory / 2 : OCL_CONSTANT_MEMORY;
@@ -110,6 +137,13 @@ enum {
               CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ACCESS_INTEL |
               CL_UNIFIED_SHARED_MEMORY_CONCURRENT_ATOMIC_ACCESS_INTEL
 };
+
+/* Of float and double; half has none. */
+static const cl_device_fp_atomic_capabilities_ext FLOAT_ATOMICS =
+    CL_DEVICE_GLOBAL_FP_ATOMIC_LOAD_STORE_EXT | CL_DEVICE_GLOBAL_FP_ATOMIC_ADD_EXT |
+    CL_DEVICE_GLOBAL_FP_ATOMIC_MIN_MAX_EXT | CL_DEVICE_LOCAL_FP_ATOMIC_LOAD_STORE_EXT |
+    CL_DEVICE_LOCAL_FP_ATOMIC_ADD_EXT | CL_DEVICE_LOCAL_FP_ATOMIC_MIN_MAX_EXT;
+static const cl_uchar no_luid[CL_LUID_SIZE_KHR];
 
 static const size_t subgroup_sizes[] = {1, 2, 4, 8, 16, 32};
 static const size_t group_sizes[3] = {OCL_MAX_GROUP, OCL_MAX_GROUP, OCL_MAX_GROUP};

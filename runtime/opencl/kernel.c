@@ -208,8 +208,19 @@ static cl_int CL_API_CALL set_kernel_arg_svm(cl_kernel k, cl_uint n, const void 
     return CL_SUCCESS;
 }
 
+/* Addresses of the device are those of the host. */
+static cl_int CL_API_CALL set_kernel_arg_address(cl_kernel k, cl_uint n,
+                                                 cl_mem_device_address_ext value) {
+    if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
+    if (n >= k->info->arg_count || k->info->args[n].kind != SPVF_ARG_BUFFER ||
+        k->info->args[n].constant)
+        return CL_INVALID_ARG_INDEX;
+    return set_kernel_arg_svm(k, n, (const void *)(uintptr_t)value);
+}
+
 static bool is_list(cl_kernel_exec_info what) {
-    return what == CL_KERNEL_EXEC_INFO_SVM_PTRS || what == CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL;
+    return what == CL_KERNEL_EXEC_INFO_SVM_PTRS || what == CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL ||
+           what == CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT;
 }
 
 /* Nothing needs to be known of what kernels reach through pointers. */
@@ -218,10 +229,8 @@ static cl_int CL_API_CALL set_exec_info(cl_kernel k, cl_kernel_exec_info what, s
     if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
     if (is_list(what) && !value && !size) return CL_SUCCESS; /* none */
     if (!value) return CL_INVALID_VALUE;
+    if (is_list(what)) return size && size % sizeof(void *) == 0 ? CL_SUCCESS : CL_INVALID_VALUE;
     switch (what) {
-    case CL_KERNEL_EXEC_INFO_SVM_PTRS:
-    case CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL:
-        return size && size % sizeof(void *) == 0 ? CL_SUCCESS : CL_INVALID_VALUE;
     case CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL:
     case CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL:
     case CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL:
@@ -405,5 +414,6 @@ void ocl_fill_kernel(ocl_entries *e) {
     e->core.clGetKernelSubGroupInfo = get_subgroup_info;
     e->core.clGetKernelSubGroupInfoKHR = get_subgroup_info;
     ocl_add_extension(e, "clSetKernelArgMemPointerINTEL", (ocl_function)set_kernel_arg_svm);
+    ocl_add_extension(e, "clSetKernelArgDevicePointerEXT", (ocl_function)set_kernel_arg_address);
     ocl_add_extension(e, "clGetKernelSubGroupInfoKHR", (ocl_function)get_subgroup_info);
 }

@@ -79,6 +79,7 @@ bool ocl_revive_mem(cl_mem m) { return rt_retain_found(&m->object.refs); }
 static void free_mem(cl_mem m) {
     ocl_forget_mappings(m);
     ocl_call_destructors(m->destructors, m);
+    rt_range_remove(&m->range);
     if (m->owned) rt_free_memory(m->memory.bytes, m->memory.size);
     ocl_release_context(m->context);
     m->object.kind = OCL_NOTHING;
@@ -129,11 +130,31 @@ static cl_mem allocate_memory(cl_context c, cl_mem_flags flags, size_t size, con
     return m;
 }
 
+/* False: they are not right. */
+static bool read_properties(const cl_mem_properties *p, bool *address) {
+    bool seen = false;
+    *address = false;
+    for (; p && *p; p += 2) {
+        if (*p != CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT || seen || p[1] > CL_TRUE) return false;
+        seen = true;
+        *address = p[1];
+    }
+    return true;
+}
+
+/* Memory of the program is more than the part of it that the buffer shows. */
+static void give_address(cl_mem m) {
+    m->has_address = true;
+    m->range = (rt_range){.kind = RT_RANGE_ALLOCATION, .owner = m};
+    if (m->owned) rt_range_place(rt_scheduler_get(), &m->range, m->memory.bytes, m->memory.size);
+}
+
 static cl_mem CL_API_CALL create_buffer_with_properties(cl_context c, const cl_mem_properties *p,
                                                         cl_mem_flags flags, size_t size, void *host,
                                                         cl_int *error) {
+    bool address;
     if (!ocl_is(c, OCL_CONTEXT)) return ocl_fail(error, CL_INVALID_CONTEXT);
-    if (p && *p) return ocl_fail(error, CL_INVALID_PROPERTY); /* none is known */
+    if (!read_properties(p, &address)) return ocl_fail(error, CL_INVALID_PROPERTY);
     if (!are_flags(flags)) return ocl_fail(error, CL_INVALID_VALUE);
     if (!size || size > ocl_max_allocation()) return ocl_fail(error, CL_INVALID_BUFFER_SIZE);
     cl_int bad = check_host_pointer(c, flags, size, host);
@@ -141,6 +162,7 @@ static cl_mem CL_API_CALL create_buffer_with_properties(cl_context c, const cl_m
     cl_mem m = flags & CL_MEM_USE_HOST_PTR ? use_memory(c, flags, size, host, error)
                                            : allocate_memory(c, flags, size, host, error);
     if (m) ocl_keep_properties(&m->properties, p);
+    if (m && address) give_address(m);
     return m;
 }
 
@@ -162,6 +184,7 @@ static cl_mem new_sub_buffer(cl_mem parent, cl_mem_flags flags, const cl_buffer_
     if (!m) return ocl_fail(error, CL_OUT_OF_HOST_MEMORY);
     m->host = parent->host ? part.bytes : NULL;
     m->origin = r->origin;
+    m->has_address = parent->has_address;
     m->parent = parent;
     ocl_retain_mem(parent);
     ocl_succeed(error);
@@ -198,6 +221,11 @@ static bool uses_svm(cl_mem m) {
     return ocl_is_svm(&s);
 }
 
+static cl_int give_address_of(const ocl_answer *a, cl_mem m) {
+    if (!m->has_address) return CL_INVALID_OPERATION;
+    return ocl_give_ulong(a, (cl_mem_device_address_ext)(uintptr_t)m->memory.bytes);
+}
+
 static cl_int CL_API_CALL get_mem_info(cl_mem m, cl_mem_info what, size_t room, void *to,
                                        size_t *size) {
     const ocl_answer a = {room, to, size};
@@ -213,6 +241,7 @@ static cl_int CL_API_CALL get_mem_info(cl_mem m, cl_mem_info what, size_t room, 
     case CL_MEM_ASSOCIATED_MEMOBJECT: return ocl_give_pointer(&a, m->parent);
     case CL_MEM_OFFSET: return ocl_give_size(&a, m->origin);
     case CL_MEM_USES_SVM_POINTER: return ocl_give_bool(&a, uses_svm(m));
+    case CL_MEM_DEVICE_ADDRESS_EXT: return give_address_of(&a, m);
     case CL_MEM_PROPERTIES: return ocl_give_properties(&a, &m->properties);
     default: return CL_INVALID_VALUE;
     }

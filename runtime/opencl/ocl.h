@@ -44,6 +44,7 @@
 #define CL_USE_DEPRECATED_OPENCL_2_1_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_2_APIS
 #include "runtime/devices/shared.h"
+#include "runtime/opencl/newer.h"
 #include "runtime/queue/queue.h"
 
 #include <CL/cl_icd.h>
@@ -284,8 +285,10 @@ struct _cl_mem {
     cl_mem_flags flags;
     ocl_properties properties;
     ocl_area memory;
-    void *host; /* CL_MEM_USE_HOST_PTR: what was given */
-    bool owned; /* the bytes are the object's */
+    void *host;       /* CL_MEM_USE_HOST_PTR: what was given */
+    bool owned;       /* the bytes are the object's */
+    bool has_address; /* that the program may ask for */
+    rt_range range;   /* found by address: owned, and has one */
     cl_mem parent;
     size_t origin; /* in the parent */
     _Atomic uint32_t maps;

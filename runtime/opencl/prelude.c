@@ -26,7 +26,13 @@ static const char *const too_much[] = {"__IMAGE_SUPPORT__",
                                        "__opencl_c_integer_dot_product_input_4x8bit",
                                        "__opencl_c_integer_dot_product_input_4x8bit_packed",
                                        "cl_khr_extended_bit_ops",
-                                       "cl_ext_float_atomics"};
+                                       "cl_ext_float_atomics",
+                                       "__opencl_c_ext_fp16_global_atomic_load_store",
+                                       "__opencl_c_ext_fp16_local_atomic_load_store",
+                                       "__opencl_c_ext_fp16_global_atomic_add",
+                                       "__opencl_c_ext_fp16_local_atomic_add",
+                                       "__opencl_c_ext_fp16_global_atomic_min_max",
+                                       "__opencl_c_ext_fp16_local_atomic_min_max"};
 
 /* Is there "+NAME" in the list of -cl-ext? */
 static bool has_extension(const char *name) {

@@ -2,7 +2,8 @@
  *
  * The order of commands is that of runtime/queue/queue.h: commands go to the scheduler when they
  * are enqueued, so flushing does nothing.  Markers and barriers are events without a function.
- * Queues on the device, and properties other than order and profiling, are refused.
+ * Hints of priority and throttling are taken note of, and have no effect.  Queues on the device,
+ * and other properties, are refused.
  */
 #include "runtime/opencl/ocl.h"
 
@@ -35,15 +36,28 @@ static cl_int check_flags(cl_command_queue_properties flags) {
                                                             : CL_SUCCESS;
 }
 
+/* High, medium, low: bits 0 to 2, one of them. */
+static bool is_hint(cl_queue_properties value) { return value == 1 || value == 2 || value == 4; }
+
 /* CL_QUEUE_SIZE is for queues on the device. */
+static cl_int check_property(cl_queue_properties name, cl_queue_properties value) {
+    switch (name) {
+    case CL_QUEUE_PROPERTIES: return CL_SUCCESS;
+    case CL_QUEUE_PRIORITY_KHR:
+    case CL_QUEUE_THROTTLE_KHR: return is_hint(value) ? CL_SUCCESS : CL_INVALID_VALUE;
+    case CL_QUEUE_SIZE: return CL_INVALID_QUEUE_PROPERTIES;
+    default: return CL_INVALID_VALUE;
+    }
+}
+
 static cl_int read_properties(const cl_queue_properties *p, cl_command_queue_properties *flags) {
-    bool seen = false;
     *flags = 0;
-    for (; p && *p; p += 2) {
-        if (*p == CL_QUEUE_SIZE) return CL_INVALID_QUEUE_PROPERTIES;
-        if (*p != CL_QUEUE_PROPERTIES || seen) return CL_INVALID_VALUE;
-        seen = true;
-        *flags = p[1];
+    for (const cl_queue_properties *at = p; at && *at; at += 2) {
+        cl_int bad = check_property(at[0], at[1]);
+        for (const cl_queue_properties *before = p; !bad && before < at; before += 2)
+            if (*before == *at) bad = CL_INVALID_VALUE;
+        if (bad) return bad;
+        if (*at == CL_QUEUE_PROPERTIES) *flags = at[1];
     }
     return check_flags(*flags);
 }

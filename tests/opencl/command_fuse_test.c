@@ -1,6 +1,9 @@
 /* command_fuse_test.c — which kernels of a command buffer become one, which do not, and that the
  * results are the same. */
 #include "tests/opencl/command_buffer.h"
+#include "tests/opencl/usm.h"
+
+#include "runtime/opencl/newer.h"
 
 TestSuite(command_fuse, .init = begin_commands, .fini = end_commands);
 
@@ -196,6 +199,51 @@ Test(command_fuse, shared_memory) {
     clSVMFree(ocl.context, a);
     clSVMFree(ocl.context, b);
     clSVMFree(ocl.context, c);
+}
+
+static int *unified(void) {
+    int *p = MAKE(usm.device_alloc(ocl.context, ocl.device, NULL, BYTES, 4096, &error));
+    for (int n = 0; n < COUNT; n++) p[n] = n;
+    return p;
+}
+
+/* From any place in one allocation to the same place, or to another allocation. */
+Test(command_fuse, unified_shared_memory) {
+    cr_assert(find_usm(ocl.platform));
+    int *a = unified(), *b = unified(), *c = shared();
+    record_shared(b + 30, a + 7);
+    record_shared(c + 9, b + 30);
+    record_shared(a + 8, c + 9);
+    finalize(commands);
+    cr_expect(count_launches(commands) == 2, "a + 8 overlaps a + 7");
+    run(commands);
+    for (int n = 0; n < 100; n++) cr_assert(c[n + 9] == n + 9 && a[n + 8] == n + 10);
+    SUCCEEDS(usm.free(ocl.context, a));
+    SUCCEEDS(usm.free(ocl.context, b));
+    clSVMFree(ocl.context, c);
+}
+
+static cl_mem addressable(cl_mem_device_address_ext *at) {
+    const cl_mem_properties p[] = {CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT, CL_TRUE, 0};
+    cl_mem m = MAKE(clCreateBufferWithProperties(ocl.context, p, 0, BYTES, NULL, &error));
+    SUCCEEDS(clGetMemObjectInfo(m, CL_MEM_DEVICE_ADDRESS_EXT, sizeof *at, at, NULL));
+    return m;
+}
+
+/* What can be found by its address is kept although its handle is gone, and known by both names. */
+Test(command_fuse, buffers_with_addresses) {
+    cl_mem_device_address_ext first, second;
+    cl_mem m[2] = {addressable(&first), addressable(&second)};
+    int *a = (int *)(uintptr_t)first, *b = (int *)(uintptr_t)second;
+    record_add_to(m[0], buffers[0], COUNT);
+    record_shared(b, a);
+    record_add_to(buffers[1], m[1], COUNT);
+    SUCCEEDS(clReleaseMemObject(m[0]));
+    SUCCEEDS(clReleaseMemObject(m[1]));
+    finalize(commands);
+    run(commands);
+    for (int n = 0; n < 100; n++) cr_assert(a[n] == n + 1 && b[n] == n + 2, "%d", n);
+    cr_expect(!report_has(commands, "[promote.private]"));
 }
 
 /* A kernel may go anywhere in the allocation from any place in it. */

@@ -2,6 +2,8 @@
  */
 #include "tests/opencl/programs.h"
 
+#include <sys/wait.h>
+
 TestSuite(device, .init = begin_opencl, .fini = end_opencl);
 
 Test(device, types) {
@@ -246,6 +248,42 @@ Test(device, group_sizes) {
     for (int d = 0; d < 3; d++) cr_expect_eq(each[d], most);
 }
 
+static void read_uuids(cl_uchar to[2][CL_UUID_SIZE_KHR]) {
+    SUCCEEDS(clGetDeviceInfo(ocl.device, CL_DEVICE_UUID_KHR, CL_UUID_SIZE_KHR, to[0], NULL));
+    SUCCEEDS(clGetDeviceInfo(ocl.device, CL_DRIVER_UUID_KHR, CL_UUID_SIZE_KHR, to[1], NULL));
+}
+
+/* Another process is told the same. */
+Test(device_uuid, is_stable) {
+    cl_uchar here[2][CL_UUID_SIZE_KHR], there[2][CL_UUID_SIZE_KHR] = {{0}};
+    int ends[2];
+    cr_assert_eq(pipe(ends), 0);
+    pid_t child = fork();
+    begin_opencl();
+    read_uuids(here);
+    if (!child) _exit(write(ends[1], here, sizeof here) != sizeof here);
+    cr_assert_eq(read(ends[0], there, sizeof there), sizeof there);
+    cr_expect(!memcmp(here, there, sizeof here));
+    cr_expect(memcmp(here[0], here[1], CL_UUID_SIZE_KHR));
+    waitpid(child, NULL, 0);
+    end_opencl();
+}
+
+Test(device, uuid) {
+    CHECK_INFO(clGetDeviceInfo, ocl.device, CL_DEVICE_UUID_KHR, CL_UUID_SIZE_KHR);
+    CHECK_INFO(clGetDeviceInfo, ocl.device, CL_DRIVER_UUID_KHR, CL_UUID_SIZE_KHR);
+    CHECK_INFO(clGetDeviceInfo, ocl.device, CL_DEVICE_LUID_KHR, CL_LUID_SIZE_KHR);
+    TELLS(cl_bool, CL_FALSE, clGetDeviceInfo, ocl.device, CL_DEVICE_LUID_VALID_KHR);
+    TELLS(cl_uint, 0, clGetDeviceInfo, ocl.device, CL_DEVICE_NODE_MASK_KHR);
+}
+
+/* Processors are on no bus. */
+Test(device, bus) {
+    cl_device_pci_bus_info_khr bus;
+    FAILS(CL_INVALID_VALUE,
+          clGetDeviceInfo(ocl.device, CL_DEVICE_PCI_BUS_INFO_KHR, sizeof bus, &bus, NULL));
+}
+
 /* Names of the Khronos registry (cl.xml, 2026); others are for what is ours. */
 Test(device, registered_extensions) {
     static const char registered[] =
@@ -261,7 +299,8 @@ Test(device, registered_extensions) {
         " cl_khr_expect_assume cl_khr_command_buffer cl_khr_create_command_queue"
         " cl_khr_suggested_local_work_size cl_khr_extended_versioning"
         " cl_intel_required_subgroup_size cl_intel_unified_shared_memory cl_amd_media_ops"
-        " cl_amd_media_ops2 ";
+        " cl_amd_media_ops2 cl_khr_device_uuid cl_khr_priority_hints cl_khr_throttle_hints"
+        " cl_ext_buffer_device_address cl_ext_float_atomics ";
     char names[2048], word[80];
     SUCCEEDS(clGetDeviceInfo(ocl.device, CL_DEVICE_EXTENSIONS, sizeof names, names, NULL));
     cr_expect(strstr(names, "cl_spvf_command_buffer_fusion "));

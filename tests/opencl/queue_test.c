@@ -43,6 +43,12 @@ static void check_creation(creation *create) {
                               device[] = {CL_QUEUE_PROPERTIES, ON_DEVICE, 0},
                               size[] = {CL_QUEUE_PROPERTIES, ON_DEVICE, CL_QUEUE_SIZE, 16, 0},
                               host_size[] = {CL_QUEUE_SIZE, 16, 0},
+                              no_priority[] = {CL_QUEUE_PRIORITY_KHR, 0, 0},
+                              priorities[] = {CL_QUEUE_PRIORITY_KHR, 3, 0},
+                              throttle[] = {CL_QUEUE_THROTTLE_KHR, 8, 0},
+                              hints[] = {CL_QUEUE_PRIORITY_KHR, 1, CL_QUEUE_PRIORITY_KHR, 1, 0},
+                              hint[] = {CL_QUEUE_PROPERTIES, ON_DEVICE, CL_QUEUE_PRIORITY_KHR, 1,
+                                        0},
                               twice[] = {CL_QUEUE_PROPERTIES, 0, CL_QUEUE_PROPERTIES, 0, 0};
     SUCCEEDS(clReleaseCommandQueue(MAKE(create(ocl.context, ocl.device, NULL, &error))));
     SUCCEEDS(clReleaseCommandQueue(MAKE(create(ocl.context, ocl.device, none, &error))));
@@ -53,9 +59,33 @@ static void check_creation(creation *create) {
     REFUSES(CL_INVALID_VALUE, create(ocl.context, ocl.device, unknown, &error));
     REFUSES(CL_INVALID_VALUE, create(ocl.context, ocl.device, bits, &error));
     REFUSES(CL_INVALID_VALUE, create(ocl.context, ocl.device, twice, &error));
+    REFUSES(CL_INVALID_VALUE, create(ocl.context, ocl.device, no_priority, &error));
+    REFUSES(CL_INVALID_VALUE, create(ocl.context, ocl.device, priorities, &error));
+    REFUSES(CL_INVALID_VALUE, create(ocl.context, ocl.device, throttle, &error));
+    REFUSES(CL_INVALID_VALUE, create(ocl.context, ocl.device, hints, &error));
+    REFUSES(CL_INVALID_QUEUE_PROPERTIES, create(ocl.context, ocl.device, hint, &error));
     REFUSES(CL_INVALID_QUEUE_PROPERTIES, create(ocl.context, ocl.device, device, &error));
     REFUSES(CL_INVALID_QUEUE_PROPERTIES, create(ocl.context, ocl.device, size, &error));
     REFUSES(CL_INVALID_QUEUE_PROPERTIES, create(ocl.context, ocl.device, host_size, &error));
+}
+
+/* They have no effect, but are told. */
+Test(queue, hints) {
+    const cl_queue_properties hints[] = {CL_QUEUE_PRIORITY_KHR,
+                                         CL_QUEUE_PRIORITY_HIGH_KHR,
+                                         CL_QUEUE_PROPERTIES,
+                                         ANY_ORDER,
+                                         CL_QUEUE_THROTTLE_KHR,
+                                         CL_QUEUE_THROTTLE_LOW_KHR,
+                                         0};
+    cl_queue_properties told[8];
+    size_t size;
+    cl_command_queue q =
+        MAKE(clCreateCommandQueueWithProperties(ocl.context, ocl.device, hints, &error));
+    SUCCEEDS(clGetCommandQueueInfo(q, CL_QUEUE_PROPERTIES_ARRAY, sizeof told, told, &size));
+    cr_expect(size == sizeof hints && !memcmp(told, hints, size));
+    TELLS(cl_command_queue_properties, ANY_ORDER, clGetCommandQueueInfo, q, CL_QUEUE_PROPERTIES);
+    SUCCEEDS(clReleaseCommandQueue(q));
 }
 
 Test(queue, wrong_properties) {
