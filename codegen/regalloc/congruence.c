@@ -13,6 +13,7 @@
 #include "codegen/regalloc/spill.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     MAX_USES = 64,     /* that one question visits; a value with more interferes */
@@ -44,6 +45,7 @@ typedef struct {
     ra_state *s;
     class_input in;
     ra_values *members; /* by root: sorted by place of definition */
+    ir_inst **above;    /* by value id: the nearest member of the class that dominates, or NULL */
     bool *isolated;     /* by id, of phis */
     merge_scratch m;
     spill_classes out;
@@ -103,20 +105,69 @@ static void merge_members(class_builder *k, const ra_values *a, const ra_values 
     }
 }
 
+/* The first of v, and what comes before it in its class, that dominates d; NULL: none does. */
+static ir_inst *find_above(const class_builder *k, ir_inst *v, const ir_inst *d) {
+    while (v && !dominates(k, v, d)) v = k->above[v->id];
+    return v;
+}
+
 /* `merged` becomes the members of a class. */
 static void set_members(class_builder *k, uint32_t root) {
     ra_values *to = &k->members[root];
+    ir_inst *before = NULL;
     to->n = 0;
-    for (uint32_t n = 0; n < k->m.merged.n; n++) *ir_push(&k->s->scratch, to) = k->m.merged.data[n];
+    for (uint32_t n = 0; n < k->m.merged.n; n++) {
+        ir_inst *v = k->m.merged.data[n];
+        k->above[v->id] = find_above(k, before, v);
+        *ir_push(&k->s->scratch, to) = before = v;
+    }
+}
+
+static uint32_t place_among(const class_builder *k, const ra_values *members, const ir_inst *v) {
+    uint32_t low = 0, high = members->n;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (is_defined_before(k, members->data[middle], v))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Merges a class with that of a single value.  What it can interfere with is above and below it, so
+ * the class of a chain of phis does not cost the square of its length. */
+static bool add_member(class_builder *k, ra_values *to, ir_inst *v) {
+    uint32_t at = place_among(k, to, v), end = at;
+    ir_inst *above = at ? find_above(k, to->data[at - 1], v) : NULL;
+    if (above && is_live_after(k, above, v)) return false;
+    for (; end < to->n && dominates(k, v, to->data[end]); end++)
+        if (k->above[to->data[end]->id] == above && is_live_after(k, v, to->data[end]))
+            return false;
+    k->above[v->id] = above;
+    for (uint32_t n = at; n < end; n++)
+        if (k->above[to->data[n]->id] == above) k->above[to->data[n]->id] = v;
+    *ir_push(&k->s->scratch, to) = v;
+    memmove(to->data + at + 1, to->data + at, (to->n - 1 - at) * sizeof *to->data);
+    to->data[at] = v;
+    return true;
+}
+
+static bool merge_members_of(class_builder *k, uint32_t a, uint32_t b) {
+    if (k->members[b].n == 1) return add_member(k, &k->members[a], k->members[b].data[0]);
+    merge_members(k, &k->members[a], &k->members[b]);
+    if (is_interfering(k)) return false;
+    set_members(k, a);
+    return true;
 }
 
 static bool merge(class_builder *k, const ir_inst *x, const ir_inst *y) {
-    uint32_t a = spill_root(&k->out, x), b = spill_root(&k->out, y);
-    if (a == b) return true;
-    merge_members(k, &k->members[a], &k->members[b]);
-    if (is_interfering(k)) return false;
+    uint32_t p = spill_root(&k->out, x), q = spill_root(&k->out, y);
+    if (p == q) return true;
+    bool is_single = k->members[p].n == 1;
+    uint32_t a = is_single ? q : p, b = is_single ? p : q;
+    if (!merge_members_of(k, a, b)) return false;
     k->out.parent[b] = a;
-    set_members(k, a);
     k->members[b] = (ra_values){0};
     return true;
 }
@@ -180,6 +231,7 @@ static void start_classes(class_builder *k) {
     k->in.dom = ir_dominators(k->s->f);
     k->out.parent = ir_new_array(scratch, uint32_t, nvalues);
     k->members = ir_new_array(scratch, ra_values, nvalues);
+    k->above = ir_new_array(scratch, ir_inst *, nvalues);
     k->in.at = ir_new_array(scratch, uint32_t, nvalues);
     k->m.listed = ir_new_array(scratch, uint32_t, nvalues);
     for (uint32_t id = 0; id < nvalues; id++) k->out.parent[id] = id;

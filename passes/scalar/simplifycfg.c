@@ -299,6 +299,20 @@ static bool forward(simplifier *s, ir_block *b) {
     return true;
 }
 
+/* Blocks that only jump to each other are bypassed from the last one on: in the other order, each
+ * edge would be moved as often as there are blocks. */
+static bool forward_chain(simplifier *s, ir_block *b) {
+    ir_block_list chain = {0};
+    bool any = false;
+    do {
+        b->mark &= ~(uint32_t)QUEUED; /* it is done now, and need not begin a chain itself */
+        *ir_push(s->scratch, &chain) = b;
+        b = b->nsucc == 1 && has_only_phis(b) ? b->succ[0] : NULL;
+    } while (b && b->mark & QUEUED);
+    while (chain.n) any |= forward(s, chain.data[--chain.n]);
+    return any;
+}
+
 /* The successor that b goes to when its condition is v; NULL when that is not known. */
 static ir_block *target_for(const ir_block *b, const ir_inst *v) {
     if (!ir_is_const(v)) return NULL;
@@ -391,7 +405,7 @@ static bool thread(simplifier *s, ir_block *b) {
 static bool simplify_block(simplifier *s, ir_block *b) {
     unsigned edge; /* of a hammock: it leads to an empty arm, which is merged next */
     return simplify_phis(s, b) || simplify_terminator(s, b) || merge_successor(s, b) ||
-           forward(s, b) || thread(s, b) ||
+           forward_chain(s, b) || thread(s, b) ||
            (pass_select_arms(&s->b, b, &edge) && keep_edge(s, b, edge));
 }
 

@@ -93,7 +93,8 @@ static bool optimize(spvf_module *m, cost *c) {
 /* Functions are inlined by the passes, unless they are to stay: then code is made at once. */
 static bool make_code(spvf_module *m, shape_way way, cost *c, spvf_blob *out) {
     if (way == CALLED) return emit(m, c, NATIVE, "x86_64:v3,time,calls", out);
-    return optimize(m, c) && emit(m, c, NATIVE, "x86_64:v3,time", out);
+    const char *target = way == LANES ? "x86_64:v4,simd=16,time" : "x86_64:v3,time";
+    return optimize(m, c) && emit(m, c, NATIVE, target, out);
 }
 
 static bool go(spvf_context *context, const shape *s, cost *c, const char *text, size_t size) {

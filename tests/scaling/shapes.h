@@ -12,6 +12,7 @@ typedef void shape_fn(FILE *out, uint32_t n);
 /* The way that it goes. */
 typedef enum {
     INLINED, /* optimized, then native code */
+    LANES,   /* the same, as vectors of 16 lanes */
     CALLED,  /* functions stay functions: native code at once */
     FUSED,   /* the text has a plan, whose group is explained and fused, then native code */
     STEPPED  /* the same, and one doubling reaches a limit beyond which a stage has more to do */

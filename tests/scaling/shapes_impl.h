@@ -25,6 +25,11 @@ shape_fn shape_chain, shape_loads, shape_address, shape_stores, shape_alias, sha
     shape_loop_body, shape_blocks_and_values, shape_barriers, shape_loop_barriers,
     shape_loop_addresses, shape_kept_values, shape_kept_over_all;
 
+/* lane_shapes.c */
+shape_fn shape_item_loops, shape_index_sets, shape_rows, shape_contiguous, shape_members_of_items,
+    shape_groups, shape_gathers, shape_strips, shape_left_loops, shape_lane_phis, shape_lane_nest,
+    shape_left_nest, shape_masks, shape_nested_masks, shape_lane_arrays;
+
 /* plan_shapes.c */
 shape_fn shape_launches, shape_members, shape_arguments, shape_buffers;
 
