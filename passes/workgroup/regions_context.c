@@ -4,9 +4,8 @@
  *   uniform         kept in a variable of the function, which becomes a value again; it is read in
  *                   the preheader of the loops over items, so that the next item does not see what
  *                   one writes at the end of the region
- *   cheap           computed again, from ids, arguments and values of the first sort; addresses and
- *                   indices may take more operations, since an access at an address that is read
- *                   from memory is one of which nothing is known
+ *   cheap           computed again, from ids, arguments, and values of the other two sorts, if that
+ *                   costs less than to keep it (regions_again.c)
  *   anything else   kept in scratch memory, in an array with an element for each item
  * Phis at the heads of regions are kept in the same way, and written by the regions that lead
  * there.
@@ -20,42 +19,25 @@
 #include "passes/analysis/alias.h"
 #include "passes/workgroup/regions_impl.h"
 
-/* Operations that are repeated rather than to keep a value, or an address or index of integers. */
-enum { MAX_REPEATED = 4, MAX_ADDRESS = 16, MAX_ALL = 48, MAX_EXITING = 4 };
-
-typedef enum {
-    NOT_KEPT, /* one region has all uses, or the value is available everywhere */
-    UNIFORM,
-    REPEATED,
-    PER_ITEM,
-    VARIABLE /* a variable of the kernel, with memory for each item */
-} keeping;
-
-/* What has been decided, by value id. */
-typedef struct {
-    uint32_t n;     /* ids are below */
-    uint8_t *how;   /* keeping */
-    bool *mixed;    /* regions that the value comes into define it as well, or share blocks */
-    bool *needed;   /* by what is repeated, also where the value itself is not live */
-    bool *has_slot; /* PER_ITEM, and neither mixed nor needed */
-    ir_inst **slot; /* the address of the variable, or of item 0's element */
-} decisions;
+/* Operations that uses repeat, for each item and in all, rather than to read an index. */
+enum { MAX_ADDRESS = 16, MAX_ALL = 48, MAX_EXITING = 4 };
 
 typedef struct {
     pass_group_builder *g;
     const pass_item_ids *ids;
     const pass_region_graph *graph;
     const ir_live *live;
-    ir_value_list values; /* that cross heads */
-    decisions of;
+    pass_crossing of;
+    uint32_t crossing; /* of its values; what others are computed from follows */
+    bool *has_slot;    /* by value id: PASS_PER_ITEM, and neither mixed nor needed */
+    ir_inst **slot;    /* by value id: the address of the variable, or of item 0's element */
     pass_context context;
-    ir_map read;     /* by region and value: the value in that region */
-    ir_map operands; /* by address of what is repeated: its operands, before reads replace them */
+    ir_map read;           /* by region and value: the value in that region */
     ir_inst **first_store; /* by block id: where phis of the next region are written */
 } keeper;
 
-static keeping keeping_of(const keeper *k, const ir_inst *v) {
-    return v->id < k->of.n ? (keeping)k->of.how[v->id] : NOT_KEPT;
+static pass_keeping keeping_of(const keeper *k, const ir_inst *v) {
+    return v->id < k->of.n ? (pass_keeping)k->of.how[v->id] : PASS_NOT_KEPT;
 }
 
 /* -------------------------------------------------------------------------------------- keeping */
@@ -78,22 +60,22 @@ static bool comes_in(const keeper *k, const ir_inst *v, const ir_block *head) {
 static void add_value(keeper *k, ir_inst *v, const pass_region *r) {
     if (is_everywhere(k, v)) return;
     if (!k->of.how[v->id]) {
-        k->of.how[v->id] = UNIFORM;
-        *ir_push(k->g->scratch, &k->values) = v;
+        k->of.how[v->id] = PASS_UNIFORM;
+        *ir_push(k->g->scratch, &k->of.values) = v;
     }
     uint32_t defined = region_of(k, v->block), here = region_of(k, r->head);
     bool phi = is_head_phi(k, v);
     if (!phi && (defined == here || defined == PASS_SHARED)) k->of.mixed[v->id] = true;
-    if (!pass_is_uniform(&k->graph->uniform, v, r->head)) k->of.how[v->id] = PER_ITEM;
+    if (!pass_is_uniform(&k->graph->uniform, v, r->head)) k->of.how[v->id] = PASS_PER_ITEM;
 }
 
 /* Items that have parted have a phi each, even if all of them find the same value there. */
 static void find_staggered(keeper *k) {
     if (!k->graph->parts) return;
     const bool *staggered = pass_find_staggered(k->g, k->graph);
-    for (uint32_t n = 0; n < k->values.n; n++) {
-        const ir_inst *v = k->values.data[n];
-        if (is_head_phi(k, v) && staggered[v->block->id]) k->of.how[v->id] = PER_ITEM;
+    for (uint32_t n = 0; n < k->of.values.n; n++) {
+        const ir_inst *v = k->of.values.data[n];
+        if (is_head_phi(k, v) && staggered[v->block->id]) k->of.how[v->id] = PASS_PER_ITEM;
     }
 }
 
@@ -106,10 +88,11 @@ static void find_values(keeper *k) {
 }
 
 static void find_mixed(keeper *k) {
-    for (uint32_t n = 0; n < k->values.n; n++) {
-        ir_inst *v = k->values.data[n];
+    for (uint32_t n = 0; n < k->of.values.n; n++) {
+        ir_inst *v = k->of.values.data[n];
         foreach_use (u, v) k->of.mixed[v->id] |= region_of(k, ir_use_block(u)) == PASS_SHARED;
-        if (k->of.mixed[v->id] && k->of.how[v->id] == UNIFORM) k->of.how[v->id] = PER_ITEM;
+        if (k->of.mixed[v->id] && k->of.how[v->id] == PASS_UNIFORM)
+            k->of.how[v->id] = PASS_PER_ITEM;
     }
 }
 
@@ -133,8 +116,8 @@ static void find_variables(keeper *k) {
     if (k->graph->n == 1) return;
     foreach_inst (i, k->g->f->first) {
         if (i->op != IR_OP_alloca || i->id >= k->of.n || stays(k, i)) continue;
-        k->of.how[i->id] = VARIABLE;
-        *ir_push(k->g->scratch, &k->values) = i;
+        k->of.how[i->id] = PASS_VARIABLE;
+        *ir_push(k->g->scratch, &k->of.values) = i;
     }
 }
 
@@ -144,49 +127,39 @@ static void find_variables(keeper *k) {
 typedef struct {
     unsigned varying; /* for each item */
     unsigned all;     /* with those that are the same for all items, and leave the loops */
-    bool anywhere;    /* at any use; kept values are read at heads only */
 } budget;
 
-/* Can it be computed at any head, or use, from what is available there? */
+/* Can it be computed at any use, from what is available everywhere? */
 static bool is_repeatable(const keeper *k, const ir_inst *v, budget *left) {
-    keeping how = keeping_of(k, v);
-    if (how == VARIABLE || is_everywhere(k, v)) return true;
-    if (how == UNIFORM && !left->anywhere) return true;
-    bool varies = k->graph->uniform.varies[v->id];
+    if (keeping_of(k, v) == PASS_VARIABLE || is_everywhere(k, v)) return true;
     if (v->op == IR_OP_phi || !ir_is_cheap(v) || !left->all || !left->varying) return false;
     left->all--;
-    left->varying -= varies;
+    left->varying -= k->graph->uniform.varies[v->id];
     for (unsigned n = 0; n < v->nargs; n++)
         if (!is_repeatable(k, ir_arg(v, n), left)) return false;
     return true;
 }
 
 /* Recursion is bounded by MAX_ALL. */
-static void note_operands(keeper *k, const ir_inst *v, bool anywhere) {
-    keeping how = keeping_of(k, v);
-    bool copied = how == REPEATED || (how == NOT_KEPT && !is_everywhere(k, v)) ||
-                  (how == UNIFORM && anywhere);
-    if (how == PER_ITEM) k->of.needed[v->id] = true;
-    if (!copied || ir_map_get(&k->operands, (uintptr_t)v)) return;
+static void note_operands(keeper *k, const ir_inst *v) {
+    bool copied = keeping_of(k, v) != PASS_VARIABLE && !is_everywhere(k, v);
+    if (!copied || ir_map_get(&k->of.operands, (uintptr_t)v)) return;
     ir_inst **args = ir_new_array(k->g->scratch, ir_inst *, v->nargs + 1u);
     for (unsigned n = 0; n < v->nargs; n++) args[n] = ir_arg(v, n);
-    ir_map_set(k->g->scratch, &k->operands, (uintptr_t)v, args);
-    for (unsigned n = 0; n < v->nargs; n++) note_operands(k, args[n], anywhere);
+    ir_map_set(k->g->scratch, &k->of.operands, (uintptr_t)v, args);
+    for (unsigned n = 0; n < v->nargs; n++) note_operands(k, args[n]);
 }
 
-static void find_repeated(keeper *k) {
-    for (uint32_t n = 0; n < k->values.n; n++) {
-        const ir_inst *v = k->values.data[n];
-        bool is_address = ir_is_ptr(v->type) || v->type == IR_I32 || v->type == IR_I64;
-        bool mixed = k->of.mixed[v->id];
-        budget left = {is_address ? MAX_ADDRESS : MAX_REPEATED, is_address ? MAX_ALL : MAX_REPEATED,
-                       mixed};
-        if (k->of.how[v->id] != PER_ITEM || (mixed && !is_address) || is_head_phi(k, v)) continue;
-        if (is_repeatable(k, v, &left)) k->of.how[v->id] = REPEATED;
-    }
-    for (uint32_t n = 0; n < k->values.n; n++) {
-        const ir_inst *v = k->values.data[n];
-        if (k->of.how[v->id] == REPEATED) note_operands(k, v, k->of.mixed[v->id]);
+/* Addresses and indices that uses read for themselves. */
+static void find_repeated_at_uses(keeper *k) {
+    for (uint32_t n = 0; n < k->of.values.n; n++) {
+        const ir_inst *v = k->of.values.data[n];
+        budget left = {MAX_ADDRESS, MAX_ALL};
+        bool is_index = ir_is_ptr(v->type) || v->type == IR_I32 || v->type == IR_I64;
+        if (k->of.how[v->id] != PASS_PER_ITEM || !k->of.mixed[v->id]) continue;
+        if (!is_index || is_head_phi(k, v) || !is_repeatable(k, v, &left)) continue;
+        k->of.how[v->id] = PASS_REPEATED;
+        note_operands(k, v);
     }
 }
 
@@ -244,19 +217,19 @@ static ir_inst *element(keeper *k, ir_builder *b, const ir_inst *v) {
     if (k->g->lanes && !pass_is_reused(k->g))
         item = pass_build_plain(b, IR_OP_add, k->ids->first, item);
     ir_inst *offset = pass_build_plain(b, IR_OP_mul, item, size);
-    return ir_build_ptradd(b, k->of.slot[v->id], offset, true);
+    return ir_build_ptradd(b, k->slot[v->id], offset, true);
 }
 
 static void coalesce_slots(keeper *k) {
-    for (uint32_t n = 0; n < k->values.n; n++) {
-        uint32_t id = k->values.data[n]->id;
-        k->of.has_slot[id] = k->of.how[id] == PER_ITEM && !k->of.mixed[id] && !k->of.needed[id];
+    for (uint32_t n = 0; n < k->of.values.n; n++) {
+        uint32_t id = k->of.values.data[n]->id;
+        k->has_slot[id] = k->of.how[id] == PASS_PER_ITEM && !k->of.mixed[id] && !k->of.needed[id];
     }
     k->context = (pass_context){.live = k->live,
-                                .values = k->values.data,
-                                .nvalues = k->values.n,
+                                .values = k->of.values.data,
+                                .nvalues = k->of.values.n,
                                 .n = k->of.n,
-                                .has_slot = k->of.has_slot,
+                                .has_slot = k->has_slot,
                                 .same = ir_new_array(k->g->scratch, uint32_t, k->of.n),
                                 .slot = ir_new_array(k->g->scratch, pass_slot, k->of.n)};
     pass_coalesce_slots(k->g, k->graph, &k->context);
@@ -264,12 +237,13 @@ static void coalesce_slots(keeper *k) {
 
 static void make_slot(keeper *k, const ir_inst *v) {
     uint8_t how = k->of.how[v->id];
-    ir_inst **shared = &k->of.slot[k->context.same[v->id]];
-    if (how == UNIFORM) k->of.slot[v->id] = ir_build_alloca(&k->g->entry, v->type, align_of(k, v));
-    if (how != PER_ITEM && how != VARIABLE) return;
-    uint64_t align = how == VARIABLE ? v->imm.var->align : align_of(k, v);
+    ir_inst **shared = &k->slot[k->context.same[v->id]];
+    if (how == PASS_UNIFORM)
+        k->slot[v->id] = ir_build_alloca(&k->g->entry, v->type, align_of(k, v));
+    if (how != PASS_PER_ITEM && how != PASS_VARIABLE) return;
+    uint64_t align = how == PASS_VARIABLE ? v->imm.var->align : align_of(k, v);
     if (!*shared) *shared = pass_item_storage(k->g, k->ids, stride_of(k, v), align);
-    k->of.slot[v->id] = *shared;
+    k->slot[v->id] = *shared;
 }
 
 static void begin_at(const keeper *k, ir_builder *b, ir_inst *before) {
@@ -281,24 +255,33 @@ static void begin_at(const keeper *k, ir_builder *b, ir_inst *before) {
 
 static ir_inst *read_at(keeper *k, ir_builder *b, ir_inst *v, uint32_t region);
 
+/* Recursion is bounded by the operations that pass_choose_repeated allows a value.  What all items
+ * compute alike is computed once, where uniform values are read. */
 static ir_inst *copy_at(keeper *k, ir_builder *b, const ir_inst *v, uint32_t region) {
-    ir_inst *args[IR_MAX_LANES], **operand = ir_map_get(&k->operands, (uintptr_t)v);
-    for (unsigned n = 0; n < v->nargs; n++)
+    ir_inst *args[IR_MAX_LANES], **operand = ir_map_get(&k->of.operands, (uintptr_t)v);
+    ir_block *before = k->graph->region[region].preheader;
+    ir_builder once;
+    bool alike = !k->graph->uniform.varies[v->id];
+    for (unsigned n = 0; n < v->nargs; n++) {
         args[n] = read_at(k, b, operand ? operand[n] : ir_arg(v, n), region);
-    return ir_build_like(b, v, v->type, args);
+        alike &= pass_is_outside(k->g, args[n]) || args[n]->block == before;
+    }
+    ir_builder_init(&once, k->g->f);
+    ir_at_end(&once, before);
+    return ir_build_like(alike ? &once : b, v, v->type, args);
 }
 
 static ir_inst *read_once(keeper *k, const ir_inst *v, uint32_t region) {
     ir_builder b;
     ir_builder_init(&b, k->g->f);
     ir_at_end(&b, k->graph->region[region].preheader);
-    return ir_build_load(&b, v->type, k->of.slot[v->id], align_of(k, v), 0);
+    return ir_build_load(&b, v->type, k->slot[v->id], align_of(k, v), 0);
 }
 
 /* The same from what is available everywhere. */
 static ir_inst *copy_anywhere(keeper *k, ir_builder *b, ir_inst *v) {
-    ir_inst *args[IR_MAX_LANES], **operand = ir_map_get(&k->operands, (uintptr_t)v);
-    if (keeping_of(k, v) == VARIABLE) return element(k, b, v);
+    ir_inst *args[IR_MAX_LANES], **operand = ir_map_get(&k->of.operands, (uintptr_t)v);
+    if (keeping_of(k, v) == PASS_VARIABLE) return element(k, b, v);
     if (is_everywhere(k, v)) return v;
     for (unsigned n = 0; n < v->nargs; n++)
         args[n] = copy_anywhere(k, b, operand ? operand[n] : ir_arg(v, n));
@@ -308,17 +291,17 @@ static ir_inst *copy_anywhere(keeper *k, ir_builder *b, ir_inst *v) {
 /* v as it is when a region begins; NO_REGION: in any region. */
 static ir_inst *build_read(keeper *k, ir_builder *b, ir_inst *v, uint32_t region) {
     switch (keeping_of(k, v)) {
-    case UNIFORM: return read_once(k, v, region);
-    case PER_ITEM:
+    case PASS_UNIFORM: return read_once(k, v, region);
+    case PASS_PER_ITEM:
         return ir_build_load(b, v->type, element(k, b, v), align_of(k, v), pass_lane_flags(k->g));
-    case VARIABLE: return element(k, b, v);
+    case PASS_VARIABLE: return element(k, b, v);
     default: return region == PASS_NO_REGION ? copy_anywhere(k, b, v) : copy_at(k, b, v, region);
     }
 }
 
 static ir_inst *read_at(keeper *k, ir_builder *b, ir_inst *v, uint32_t region) {
     uint64_t key = (uint64_t)region << 32 | v->id;
-    if (is_everywhere(k, v) && keeping_of(k, v) != VARIABLE) return v;
+    if (is_everywhere(k, v) && keeping_of(k, v) != PASS_VARIABLE) return v;
     ir_inst *known = ir_map_get(&k->read, key);
     if (known) return known;
     known = build_read(k, b, v, region);
@@ -361,8 +344,8 @@ static void replace_use(keeper *k, ir_inst *v, ir_use *u) {
 /* --------------------------------------------------------------------------------------- writes */
 
 static ir_inst *write(keeper *k, ir_builder *b, const ir_inst *slot_of, ir_inst *v) {
-    ir_inst *slot = k->of.slot[slot_of->id];
-    bool per_item = k->of.how[slot_of->id] == PER_ITEM;
+    ir_inst *slot = k->slot[slot_of->id];
+    bool per_item = k->of.how[slot_of->id] == PASS_PER_ITEM;
     if (per_item) slot = element(k, b, slot_of);
     unsigned flags = per_item ? pass_lane_flags(k->g) : 0;
     return ir_build_store(b, v, slot, align_of(k, slot_of), flags);
@@ -372,7 +355,7 @@ static ir_inst *write(keeper *k, ir_builder *b, const ir_inst *slot_of, ir_inst 
  * so. */
 static bool write_at_exits(keeper *k, ir_inst *v) {
     const ir_loops *loops = k->graph->uniform.loops;
-    if (k->of.mixed[v->id]) return false;
+    if (k->of.mixed[v->id] || k->of.needed[v->id]) return false;
     const pass_region *r = &k->graph->region[region_of(k, v->block)];
     if (loops->of[v->block->id] == loops->of[r->head->id] || r->exiting.n > MAX_EXITING)
         return false;
@@ -398,7 +381,7 @@ static void write_value(keeper *k, ir_inst *v) {
 /* Is argument p of the phi in its slot already? */
 static bool is_in_slot(const keeper *k, const ir_inst *phi, uint32_t p) {
     uint32_t region = region_of(k, phi->block->pred[p]);
-    if (region >= k->graph->n || k->of.how[phi->id] != PER_ITEM) return false;
+    if (region >= k->graph->n || k->of.how[phi->id] != PASS_PER_ITEM) return false;
     return pass_is_in_slot(k->graph, &k->context, ir_arg(phi, p), phi, region);
 }
 
@@ -431,12 +414,12 @@ static void replace_uses(keeper *k, ir_inst *v) {
 static void make_tables(keeper *k) {
     ir_arena *scratch = k->g->scratch;
     uint32_t n = k->g->f->next_id;
-    k->of = (decisions){.n = n,
-                        .how = ir_new_array(scratch, uint8_t, n),
-                        .mixed = ir_new_array(scratch, bool, n),
-                        .needed = ir_new_array(scratch, bool, n),
-                        .has_slot = ir_new_array(scratch, bool, n),
-                        .slot = ir_new_array(scratch, ir_inst *, n)};
+    k->of = (pass_crossing){.n = n,
+                            .how = ir_new_array(scratch, uint8_t, n),
+                            .mixed = ir_new_array(scratch, bool, n),
+                            .needed = ir_new_array(scratch, bool, n)};
+    k->has_slot = ir_new_array(scratch, bool, n);
+    k->slot = ir_new_array(scratch, ir_inst *, n);
     k->first_store = ir_new_array(scratch, ir_inst *, k->graph->nblocks);
 }
 
@@ -445,36 +428,38 @@ static void decide(keeper *k) {
     find_values(k);
     find_staggered(k);
     find_mixed(k);
-    find_repeated(k);
+    find_repeated_at_uses(k);
+    k->crossing = k->of.values.n;
+    pass_choose_repeated(k->g, k->ids, k->graph, &k->of);
     coalesce_slots(k);
 }
 
 static void count(const keeper *k) {
     ir_ctx *cx = k->g->f->module->cx;
     ir_count(cx, regions_made, k->graph->n);
-    for (uint32_t n = 0; n < k->values.n; n++) {
-        keeping how = keeping_of(k, k->values.data[n]);
-        ir_count(cx, regions_kept, how == PER_ITEM);
-        ir_count(cx, regions_uniform, how == UNIFORM);
-        ir_count(cx, regions_repeated, how == REPEATED);
+    for (uint32_t n = 0; n < k->of.values.n; n++) {
+        pass_keeping how = keeping_of(k, k->of.values.data[n]);
+        ir_count(cx, regions_kept, how == PASS_PER_ITEM);
+        ir_count(cx, regions_uniform, how == PASS_UNIFORM);
+        ir_count(cx, regions_repeated, how == PASS_REPEATED);
     }
 }
 
 void pass_build_context(pass_group_builder *g, const pass_item_ids *ids, pass_region_graph *graph) {
     keeper k = {.g = g, .ids = ids, .graph = graph, .live = ir_liveness(g->f)};
     make_tables(&k);
-    for (uint32_t n = 0; n < graph->n; n++) graph->region[n].preheader = ir_block_new(g->f, NULL);
     decide(&k);
+    for (uint32_t n = 0; n < graph->n; n++) graph->region[n].preheader = ir_block_new(g->f, NULL);
     count(&k);
-    for (uint32_t n = 0; n < k.values.n; n++) make_slot(&k, k.values.data[n]);
-    for (uint32_t n = 0; n < k.values.n; n++) {
-        ir_inst *v = k.values.data[n];
-        bool kept = keeping_of(&k, v) == UNIFORM || keeping_of(&k, v) == PER_ITEM;
+    for (uint32_t n = 0; n < k.of.values.n; n++) make_slot(&k, k.of.values.data[n]);
+    for (uint32_t n = 0; n < k.of.values.n; n++) {
+        ir_inst *v = k.of.values.data[n];
+        bool kept = keeping_of(&k, v) == PASS_UNIFORM || keeping_of(&k, v) == PASS_PER_ITEM;
         if (kept && !is_head_phi(&k, v)) write_value(&k, v);
     }
     for (uint32_t n = 0; n < graph->n; n++) write_phis(&k, graph->region[n].head);
     for (uint32_t n = 0; n < graph->n; n++)
         graph->region[n].first = ir_first_non_phi(graph->region[n].head);
-    for (uint32_t n = 0; n < k.values.n; n++) replace_uses(&k, k.values.data[n]);
+    for (uint32_t n = 0; n < k.crossing; n++) replace_uses(&k, k.of.values.data[n]);
     for (uint32_t n = 0; n < graph->n; n++) remove_phis(graph->region[n].head);
 }

@@ -48,8 +48,6 @@ typedef struct {
 
 /* Begins the function and copies the kernel into it: parameters are read from args. */
 void pass_copy_kernel(pass_group_builder *g);
-/* Is a struct that is passed by value only read? */
-bool pass_is_only_read(const ir_inst *param, ir_arena *scratch);
 /* A field of info, at its offset; an element of an array of sizes or ids. */
 ir_inst *pass_info_field(pass_group_builder *g, size_t offset, ir_type t);
 ir_inst *pass_info_size(pass_group_builder *g, size_t array, unsigned d);
@@ -68,6 +66,16 @@ bool pass_is_flat(const pass_group_builder *g, unsigned d);
 ir_inst *pass_group_id(pass_group_builder *g, unsigned d);
 /* Puts all that depends on the group into loops over the groups of the box in info. */
 void pass_loop_over_groups(pass_group_builder *g);
+
+/* --------------------------------------------------- structs by value (regions_structs.c) */
+
+/* Is a struct that is passed by value only read? */
+bool pass_is_only_read(const ir_inst *param, ir_arena *scratch);
+/* `given`, or the copy that each item has of it if items write to it. */
+ir_inst *pass_take_struct(pass_group_builder *g, const ir_inst *param, ir_inst *given);
+/* Members of structs that are only read are loaded once, as parameters are.  `args`, by parameter,
+ * are what the copy of the kernel has in place of them. */
+void pass_load_members(pass_group_builder *g, ir_inst *const *args);
 
 /* Answers queries of spaces by comparisons of addresses. (regions_spaces.c) */
 void pass_answer_spaces(pass_group_builder *g);
@@ -246,7 +254,30 @@ ir_inst *pass_next_of(pass_group_builder *g, const pass_region_graph *graph, ir_
 ir_inst *pass_find_active(pass_group_builder *g, const pass_item_ids *ids,
                           const pass_region_graph *graph, const ir_block *head, ir_builder *b);
 
-/* ---------------------------------- values that cross regions (regions_context.c, …_coalesce.c) */
+/* ------------------ values that cross regions (regions_context.c, …_again.c, …_coalesce.c) */
+
+typedef enum {
+    PASS_NOT_KEPT, /* one region has all uses, or the value is available everywhere */
+    PASS_UNIFORM,
+    PASS_REPEATED,
+    PASS_PER_ITEM,
+    PASS_VARIABLE /* a variable of the kernel, with memory for each item */
+} pass_keeping;
+
+/* Values that cross heads, and what has been decided of them, by value id. */
+typedef struct {
+    uint32_t n; /* ids are below */
+    ir_value_list values;
+    uint8_t *how;    /* pass_keeping */
+    bool *mixed;     /* regions that the value comes into define it as well, or share blocks */
+    bool *needed;    /* by what is repeated, also where the value itself is not live */
+    ir_map operands; /* by address of what is repeated: its operands, before reads replace them */
+} pass_crossing;
+
+/* Decides which values are computed again at heads, except mixed ones, for which that has been
+ * decided.  What they are computed from is kept, and listed after the values that cross. */
+void pass_choose_repeated(pass_group_builder *g, const pass_item_ids *ids,
+                          const pass_region_graph *graph, pass_crossing *of);
 
 /* Values that cross heads go through memory: a variable of the function if they are the same for
  * all items, otherwise a slot for each item.  Makes the preheaders of regions. */

@@ -34,32 +34,6 @@ ir_inst *pass_info_size(pass_group_builder *g, size_t array, unsigned d) {
 
 /* ----------------------------------------------------------------------------------- parameters */
 
-bool pass_is_only_read(const ir_inst *param, ir_arena *scratch) {
-    ir_vec(const ir_inst *) addresses = {0};
-    *ir_push(scratch, &addresses) = param;
-    for (uint32_t k = 0; k < addresses.n; k++)
-        for (const ir_use *u = addresses.data[k]->uses; u; u = u->next) {
-            const ir_inst *i = u->user;
-            if (i->op == IR_OP_ptradd || i->op == IR_OP_ptrcast)
-                *ir_push(scratch, &addresses) = i;
-            else if (i->op != IR_OP_load && (i->op != IR_OP_copy || u != &i->arg[1]))
-                return false;
-        }
-    return true;
-}
-
-/* Items own what they are passed by value: those that write to it get a copy. */
-static ir_inst *take_struct(pass_group_builder *g, ir_inst *param, ir_inst *given) {
-    const ir_param *p = &g->kernel->param[param->imm.index];
-    if (pass_is_only_read(param, g->scratch)) return given;
-    ir_builder b;
-    ir_builder_init(&b, g->f);
-    ir_at_end(&b, g->start);
-    ir_inst *own = ir_build_byval(&g->entry, p);
-    ir_build_byval_copy(&b, p, own, given);
-    return own;
-}
-
 static ir_inst *take_param(pass_group_builder *g, ir_inst *param) {
     const ir_param *info = &g->kernel->param[param->imm.index];
     ir_inst *at = address_of(&g->entry, g->f->param_val[1], param->imm.index * sizeof(void *));
@@ -72,7 +46,7 @@ static ir_inst *take_param(pass_group_builder *g, ir_inst *param) {
     if (ir_is_ptr(t) || ir_is_opaque(t)) {
         unsigned promises = ir_is_ptr(t) ? pass_promises_of(&g->promises, g->shape, info) : 0;
         ir_inst *given = ir_build_load(&g->entry, t, at, sizeof(void *), promises);
-        return info->attrs & IR_PARAM_BYVAL ? take_struct(g, param, given) : given;
+        return info->attrs & IR_PARAM_BYVAL ? pass_take_struct(g, param, given) : given;
     }
     ir_inst *place = ir_build_load(&g->entry, pointer, at, sizeof(void *), 0);
     unsigned align = (unsigned)ir_alignof(g->f->module, ir_elem(t));
@@ -118,6 +92,7 @@ void pass_copy_kernel(pass_group_builder *g) {
     ir_block *body;
     ir_builder b;
     ir_clone_body(g->f, g->kernel, args, g->end, &body);
+    pass_load_members(g, args);
     ir_builder_init(&b, g->f);
     ir_at_end(&b, g->start);
     ir_build_jmp(&b, body);

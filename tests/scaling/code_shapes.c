@@ -1,28 +1,10 @@
-/* code_shapes.c — one kernel whose code grows: straight, branching, looping, waiting.
+/* code_shapes.c — one kernel whose code grows: straight, branching, looping.
  *
  * Every kernel begins with its id %g, the address %q of its element of buffer %a, and what is
  * there, %v, and ends with a store to it.  Most make a series of values %x0, %x1 and so on, each
  * from the one before it, and store the last one.
  */
 #include "tests/scaling/shapes_impl.h"
-
-/* ----------------------------------------------------------------------------- parts of kernels */
-
-/* Stores the last value of a series of n. */
-static void end_series(FILE *out, uint32_t n) {
-    shape_put(out, n, "  store $, %q align 4\n  ret\n}\n");
-}
-
-/* %p<k>, the address of an element of %a. */
-static void element(FILE *out, uint32_t k, uint32_t index) {
-    shape_put(out, k, "  %p#: ptr.global = ptradd %a, {} inbounds\n", 4 * index);
-}
-
-/* A series that uses n values, %<name>0 and so on. */
-static void fold(FILE *out, uint32_t n, const char *name) {
-    for (uint32_t k = 0; k < n; k++)
-        shape_put(out, k, "  %x#: i32 = {s} $, %{s}#\n", k % 2 ? "xor" : "sub", name);
-}
 
 /* -------------------------------------------------------------------------------- straight code */
 
@@ -31,16 +13,16 @@ void shape_chain(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
     for (uint32_t k = 0; k < n; k++)
         shape_put(out, k, "  %x#: i32 = {s} $, {s}\n", ops[k % 4], k % 3 ? "%g" : "%v");
-    end_series(out, n);
+    shape_end_series(out, n);
 }
 
 void shape_loads(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
     for (uint32_t k = 0; k < n; k++) {
-        element(out, k, k);
+        shape_element(out, k, k);
         shape_put(out, k, "  %l#: i32 = load %p# align 4\n  %x#: i32 = xor $, %l#\n");
     }
-    end_series(out, n);
+    shape_end_series(out, n);
 }
 
 /* One address, in as many blocks as there are loads. */
@@ -55,16 +37,16 @@ void shape_address(FILE *out, uint32_t n) {
                   "  jmp e#\n"
                   "e#:\n"
                   "  %x#: i32 = load %q align 4\n");
-    end_series(out, n);
+    shape_end_series(out, n);
 }
 
 void shape_stores(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
     for (uint32_t k = 0; k < n; k++) {
-        element(out, k, k);
+        shape_element(out, k, k);
         shape_put(out, k, "  %x#: i32 = xor %v, {}\n  store %x#, %p# align 4\n", k + 1);
     }
-    end_series(out, n);
+    shape_end_series(out, n);
 }
 
 /* Loads from an address that was loaded, stores to constant ones: everything may be everything. */
@@ -76,10 +58,10 @@ void shape_alias(FILE *out, uint32_t n) {
                   "  %o#: i64 = shl %i#, 2\n"
                   "  %r#: ptr.global = ptradd %a, %o# inbounds\n"
                   "  %x#: i32 = load %r# align 4\n");
-        element(out, k, k);
+        shape_element(out, k, k);
         shape_put(out, k, "  store %x#, %p# align 4\n");
     }
-    end_series(out, n);
+    shape_end_series(out, n);
 }
 
 /* As an unrolled stencil: three loads next to each other, and a store in between. */
@@ -87,7 +69,7 @@ void shape_stencil(FILE *out, uint32_t n) {
     shape_begin(out, "k", ", %b: ptr.global of i32");
     for (uint32_t k = 0; k < n; k++) {
         for (uint32_t t = 3 * k; t < 3 * k + 3; t++) {
-            element(out, t, t - 2 * k);
+            shape_element(out, t, t - 2 * k);
             shape_put(out, t, "  %l#: i32 = load %p# align 4\n");
         }
         shape_put(out, k,
@@ -97,7 +79,7 @@ void shape_stencil(FILE *out, uint32_t n) {
                   "  store %x#, %b# align 4\n",
                   3 * k, 3 * k + 1, 3 * k + 2, 4 * k);
     }
-    end_series(out, n);
+    shape_end_series(out, n);
 }
 
 /* n values that are all needed at the end, and stores that may change what was loaded. */
@@ -107,7 +89,7 @@ void shape_live(FILE *out, uint32_t n) {
         shape_put(out, k, "  %t#: i32 = mul %v, {}\n  store %t#, %q align 4 volatile\n", 2 * k + 3);
     for (uint32_t k = 0; k < n; k++)
         shape_put(out, k, "  %x#: i32 = {s} $, %t{}\n", k % 2 ? "xor" : "sub", n - 1 - k);
-    end_series(out, n);
+    shape_end_series(out, n);
 }
 
 void shape_selects(FILE *out, uint32_t n) {
@@ -119,7 +101,7 @@ void shape_selects(FILE *out, uint32_t n) {
                   "  %e#: i32 = xor $, {}\n"
                   "  %x#: i32 = select %c#, %t#, %e#\n",
                   k + 1, 3 * k + 1);
-    end_series(out, n);
+    shape_end_series(out, n);
 }
 
 /* A graph of n sums whose tree has 2^n. */
@@ -130,7 +112,7 @@ void shape_doubling(FILE *out, uint32_t n) {
                   "  %d#: i32 = add $, $\n"
                   "  %m#: i32 = mul %d#, %d#\n"
                   "  %x#: i32 = xor %d#, %m#\n");
-    end_series(out, n);
+    shape_end_series(out, n);
 }
 
 void shape_pointers(FILE *out, uint32_t n) {
@@ -172,7 +154,7 @@ void shape_lanes(FILE *out, uint32_t n) {
                   "  %x#: i32 = extract %y#, %i#\n"
                   "  %y{}: v16i32 = insert %y#, %g, %i#\n",
                   k + 1);
-    end_series(out, n);
+    shape_end_series(out, n);
 }
 
 void shape_math(FILE *out, uint32_t n) {
@@ -189,16 +171,16 @@ void shape_constants(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
     for (uint32_t k = 0; k < n; k++)
         shape_put(out, k, "  %x#: i32 = {s} $, {}\n", k % 2 ? "xor" : "mul", 0x10001 * k + 12345);
-    end_series(out, n);
+    shape_end_series(out, n);
 }
 
 void shape_atomics(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
     for (uint32_t k = 0; k < n; k++) {
-        element(out, k, k % 64);
+        shape_element(out, k, k % 64);
         shape_put(out, k, "  %x#: i32 = atomic_add %p#, %v device relaxed\n");
     }
-    end_series(out, n);
+    shape_end_series(out, n);
 }
 
 /* ------------------------------------------------------------------------------------ branching */
@@ -207,7 +189,7 @@ void shape_diamonds(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
     for (uint32_t k = 0; k < n; k++) {
         shape_put(out, k, "  %c#: i1 = ult $, i32 {}\n  br %c#, t#, e#\nt#:\n", 3 * k + 1);
-        element(out, k, k);
+        shape_element(out, k, k);
         shape_put(out, k,
                   "  store $, %p# align 4\n"
                   "  %t#: i32 = add $, %g\n"
@@ -218,14 +200,14 @@ void shape_diamonds(FILE *out, uint32_t n) {
                   "j#:\n"
                   "  %x#: i32 = phi [t#: %t#, e#: %e#]\n");
     }
-    end_series(out, n);
+    shape_end_series(out, n);
 }
 
 /* A store on one arm, and a load after the arms have met. */
 void shape_meetings(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
     for (uint32_t k = 0; k < n; k++) {
-        element(out, k, k % 16);
+        shape_element(out, k, k % 16);
         shape_put(out, k,
                   "  %c#: i1 = ult $, i32 {}\n"
                   "  br %c#, t#, j#\n"
@@ -236,7 +218,7 @@ void shape_meetings(FILE *out, uint32_t n) {
                   "  %x#: i32 = load %p# align 4\n",
                   k + 1);
     }
-    end_series(out, n);
+    shape_end_series(out, n);
 }
 
 void shape_nested_ifs(FILE *out, uint32_t n) {
@@ -248,7 +230,7 @@ void shape_nested_ifs(FILE *out, uint32_t n) {
                   "  br %c#, t#, j#\n"
                   "t#:\n",
                   k + 1);
-        element(out, k, k);
+        shape_element(out, k, k);
         shape_put(out, k, "  store %v, %p# align 4\n");
     }
     for (uint32_t k = n; k-- > 0;)
@@ -260,7 +242,7 @@ void shape_nested_ifs(FILE *out, uint32_t n) {
 void shape_exits(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
     for (uint32_t k = 0; k < n; k++) {
-        element(out, k, k);
+        shape_element(out, k, k);
         shape_put(out, k,
                   "  %x#: i32 = load %p# align 4\n"
                   "  %c#: i1 = ult %x#, %g\n"
@@ -298,7 +280,7 @@ void shape_irreducible(FILE *out, uint32_t n) {
         char next[32] = "out";
         if (k + 1 < n) snprintf(next, sizeof next, "l%u", k + 1);
         shape_put(out, k, "l#:\n");
-        element(out, k, k);
+        shape_element(out, k, k);
         shape_put(out, k,
                   "  %x#: i32 = load %p# align 4\n"
                   "  %y#: i32 = add %x#, %g\n"
@@ -380,8 +362,8 @@ void shape_phis(FILE *out, uint32_t n) {
           "  jmp h\n"
           "x:\n",
           out);
-    fold(out, n, "y");
-    end_series(out, n);
+    shape_fold(out, n, "y");
+    shape_end_series(out, n);
 }
 
 /* A loop with n accesses to a fixed place each. */
@@ -389,7 +371,7 @@ void shape_loop_body(FILE *out, uint32_t n) {
     shape_begin(out, "k", "");
     open_loop(out, 0, 'x');
     for (uint32_t k = 0; k < n; k++) {
-        element(out, k, 2 * k);
+        shape_element(out, k, 2 * k);
         shape_put(out, k,
                   "  %k#: i32 = load %p# align 4\n"
                   "  %m#: i32 = add %k#, %i0\n"
@@ -403,7 +385,7 @@ void shape_loop_body(FILE *out, uint32_t n) {
 void shape_blocks_and_values(FILE *out, uint32_t n) {
     shape_begin(out, "k", ", %b: ptr.global of i32");
     for (uint32_t k = 0; k < n; k++) {
-        element(out, k, k + 7);
+        shape_element(out, k, k + 7);
         shape_put(out, k, "  %l#: i32 = load %p# align 4\n");
     }
     for (uint32_t k = 0; k < n; k++)
@@ -416,82 +398,6 @@ void shape_blocks_and_values(FILE *out, uint32_t n) {
                   "  jmp j#\n"
                   "j#:\n",
                   4 * k);
-    fold(out, n, "l");
-    end_series(out, n);
+    shape_fold(out, n, "l");
+    shape_end_series(out, n);
 }
-
-/* ------------------------------------------------------------------------------------- barriers */
-
-#define BARRIER "  barrier workgroup workgroup seq_cst global\n"
-
-void shape_barriers(FILE *out, uint32_t n) {
-    shape_begin(out, "k", "");
-    for (uint32_t k = 0; k < n; k++) {
-        element(out, k, k);
-        shape_put(out, k, "  store %g, %p# align 4 volatile\n" BARRIER);
-    }
-    shape_end(out, "%v");
-}
-
-static void open_waiting_loop(FILE *out) {
-    fputs("  jmp h\n"
-          "h:\n"
-          "  %i: i32 = phi [entry: 0, b: %j]\n"
-          "  %c: i1 = ult %i, %m\n"
-          "  br %c, b, x\n"
-          "b:\n",
-          out);
-}
-
-static void close_waiting_loop(FILE *out) {
-    fputs("  %j: i32 = add %i, 1\n  jmp h\nx:\n", out);
-    shape_end(out, "%i");
-}
-
-/* n barriers in a loop, each with a value of its own that lives over it. */
-void shape_loop_barriers(FILE *out, uint32_t n) {
-    shape_begin(out, "k", ", %m: i32");
-    open_waiting_loop(out);
-    for (uint32_t k = 0; k < n; k++) {
-        element(out, k, k);
-        shape_put(out, k,
-                  "  store %g, %p# align 4\n" BARRIER "  %l#: i32 = load %p# align 4\n"
-                  "  %x#: i32 = add $, %l#\n");
-    }
-    close_waiting_loop(out);
-}
-
-/* n barriers in a loop, each with a load from an address that does not change in the loop. */
-void shape_loop_addresses(FILE *out, uint32_t n) {
-    shape_begin(out, "k", ", %m: i32");
-    open_waiting_loop(out);
-    for (uint32_t k = 0; k < n; k++)
-        shape_put(out, k,
-                  "  store %g, %q align 4\n" BARRIER "  %y#: i32 = xor %g, {}\n"
-                  "  %w#: i64 = zext %y#\n"
-                  "  %o#: i64 = shl %w#, 2\n"
-                  "  %p#: ptr.global = ptradd %a, %o# inbounds\n"
-                  "  %l#: i32 = load %p# align 4\n"
-                  "  %x#: i32 = add $, %l#\n",
-                  k + 1);
-    shape_put(out, n, "  store $, %q align 4 volatile\n");
-    close_waiting_loop(out);
-}
-
-static void keep_values(FILE *out, uint32_t values, uint32_t barriers) {
-    shape_begin(out, "k", "");
-    for (uint32_t k = 0; k < values; k++) {
-        element(out, k, k + 7);
-        shape_put(out, k, "  %l#: i32 = load %p# align 4 volatile\n");
-    }
-    for (uint32_t k = 0; k < barriers; k++) {
-        shape_put(out, k, "  %w#: ptr.global = ptradd %a, {} inbounds\n", 4 * k);
-        shape_put(out, k, "  store %g, %w# align 4 volatile\n" BARRIER);
-    }
-    fold(out, values, "l");
-    end_series(out, values);
-}
-
-void shape_kept_values(FILE *out, uint32_t n) { keep_values(out, n, 16); }
-/* As many barriers as values. */
-void shape_kept_over_all(FILE *out, uint32_t n) { keep_values(out, n, n); }

@@ -51,3 +51,16 @@ void shape_begin(FILE *out, const char *name, const char *more_params) {
 void shape_end(FILE *out, const char *value) {
     shape_put(out, 0, "  store {s}, %q align 4\n  ret\n}\n", value);
 }
+
+void shape_end_series(FILE *out, uint32_t n) {
+    shape_put(out, n, "  store $, %q align 4\n  ret\n}\n");
+}
+
+void shape_element(FILE *out, uint32_t k, uint32_t index) {
+    shape_put(out, k, "  %p#: ptr.global = ptradd %a, {} inbounds\n", 4 * index);
+}
+
+void shape_fold(FILE *out, uint32_t n, const char *name) {
+    for (uint32_t k = 0; k < n; k++)
+        shape_put(out, k, "  %x#: i32 = {s} $, %{s}#\n", k % 2 ? "xor" : "sub", name);
+}

@@ -224,6 +224,8 @@ const shape shapes[] = {
     {"barriers", "barriers", shape_barriers, 64, INLINED},
     {"loop-barriers", "barriers in a loop", shape_loop_barriers, 32, INLINED},
     {"loop-addresses", "barriers in a loop, and addresses", shape_loop_addresses, 125, INLINED},
+    {"loop-families", "barriers in a loop, and addresses of a family", shape_loop_families, 125,
+     INLINED},
     {"kept-values", "values that live over barriers", shape_kept_values, 250, INLINED},
     {"kept-over-all", "barriers, and values that live over all", shape_kept_over_all, 64, INLINED},
     {"kernels", "kernels", write_kernels, 125, INLINED},

@@ -16,14 +16,23 @@ void shape_put(FILE *out, uint32_t k, const char *text, ...);
 void shape_begin(FILE *out, const char *name, const char *more_params);
 /* Stores a value to the item's element of %a. */
 void shape_end(FILE *out, const char *value);
+/* Stores the last value of a series of n. */
+void shape_end_series(FILE *out, uint32_t n);
+/* %p<k>, the address of an element of %a. */
+void shape_element(FILE *out, uint32_t k, uint32_t index);
+/* A series that uses n values, %<name>0 and so on. */
+void shape_fold(FILE *out, uint32_t n, const char *name);
 
 /* code_shapes.c */
 shape_fn shape_chain, shape_loads, shape_address, shape_stores, shape_alias, shape_stencil,
     shape_live, shape_selects, shape_doubling, shape_pointers, shape_vectors, shape_lanes,
     shape_math, shape_constants, shape_atomics, shape_diamonds, shape_meetings, shape_nested_ifs,
     shape_exits, shape_switch, shape_irreducible, shape_loops, shape_nest, shape_phis,
-    shape_loop_body, shape_blocks_and_values, shape_barriers, shape_loop_barriers,
-    shape_loop_addresses, shape_kept_values, shape_kept_over_all;
+    shape_loop_body, shape_blocks_and_values;
+
+/* waiting_shapes.c */
+shape_fn shape_barriers, shape_loop_barriers, shape_loop_families, shape_loop_addresses,
+    shape_kept_values, shape_kept_over_all;
 
 /* lane_shapes.c */
 shape_fn shape_item_loops, shape_index_sets, shape_rows, shape_contiguous, shape_members_of_items,

@@ -71,6 +71,31 @@ struct smooth {
     }
 };
 
+/* ------------------------------------------------------- a product of matrices, tile by tile */
+
+struct tiled {
+    accessor2<const float> a, b;
+    accessor2<float> c;
+    local_accessor2<float> left, right;
+    unsigned n;
+    void operator()(__attribute__((opencl_local)) char *memory) const {
+        unsigned long x = __spirv_BuiltInLocalInvocationId(0),
+                      y = __spirv_BuiltInLocalInvocationId(1);
+        unsigned long column = __spirv_BuiltInGlobalInvocationId(0);
+        unsigned long row = __spirv_BuiltInGlobalInvocationId(1);
+        float sum = 0;
+        for (unsigned at = 0; at < n; at += 16) {
+            left.row(memory, y)[x] = a[row][at + x];
+            right.row(memory, y)[x] = b[at + y][column];
+            wait_for_group();
+            for (unsigned k = 0; k < 16; k++)
+                sum += left.row(memory, y)[k] * right.row(memory, k)[x];
+            wait_for_group();
+        }
+        c[row][column] = sum;
+    }
+};
+
 struct Scale;
 struct Shift;
 struct Square;
@@ -80,6 +105,7 @@ struct Sum;
 struct Axpy;
 struct Xpay;
 struct Smooth;
+struct Tiled;
 
 int main() {
     launch<Scale>(scale{});
@@ -91,4 +117,5 @@ int main() {
     launch<Axpy>(axpy{});
     launch<Xpay>(xpay{});
     launch<Smooth>(smooth{});
+    launch<Tiled>(tiled{}, nullptr);
 }

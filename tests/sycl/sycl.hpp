@@ -11,9 +11,19 @@ template <typename Name, typename Object>
     object();
 }
 
+/* With local memory, in which local accessors have places. */
+template <typename Name, typename Object>
+[[clang::sycl_kernel_entry_point(Name)]] void launch(Object object,
+                                                     __attribute__((opencl_local)) char *memory) {
+    object(memory);
+}
+
 extern "C" [[clang::sycl_external]] unsigned long __spirv_BuiltInGlobalInvocationId(int);
 extern "C" [[clang::sycl_external]] unsigned long __spirv_BuiltInLocalInvocationId(int);
 extern "C" [[clang::sycl_external]] unsigned long __spirv_BuiltInWorkgroupId(int);
+extern "C" [[clang::sycl_external, clang::convergent]] void __spirv_ControlBarrier(int, int, int);
+
+inline void wait_for_group() { __spirv_ControlBarrier(2, 2, 0x110); }
 
 inline unsigned long item() { return __spirv_BuiltInGlobalInvocationId(0); }
 
@@ -27,4 +37,19 @@ template <typename T> struct accessor {
     __attribute__((opencl_global)) T *data;
     unsigned long first;
     __attribute__((opencl_global)) T &operator[](unsigned long i) const { return data[first + i]; }
+};
+
+/* Of two dimensions: where an item has its row depends on the size of rows, a member. */
+template <typename T> struct accessor2 {
+    __attribute__((opencl_global)) T *data;
+    unsigned long rows, pitch;
+    __attribute__((opencl_global)) T *operator[](unsigned long i) const { return data + i * pitch; }
+};
+
+template <typename T> struct local_accessor2 {
+    unsigned long first, rows, pitch;
+    __attribute__((opencl_local)) T *row(__attribute__((opencl_local)) char *memory,
+                                         unsigned long i) const {
+        return (__attribute__((opencl_local)) T *)(memory + first) + i * pitch;
+    }
 };

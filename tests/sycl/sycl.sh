@@ -1,7 +1,7 @@
 #!/bin/sh
 # sycl.sh BUILD: kernels that clang-22 makes of function objects, without and with optimization, run
 # on devices check and cpu, one by one and fused, and what is left of fused ones is what shapes.txt
-# says.
+# says.  Addresses in local memory are not kept over barriers.
 set -u
 build=$PWD/$1
 # shellcheck source=tests/count.sh
@@ -43,6 +43,21 @@ for level in O0 O2; do
             cat "$work/err"
         fi
     done <tests/sycl/shapes.txt
+    for device in check cpu; do
+        if "$build/spvfuse" run -d $device "$work/$level/tiled.plan" >"$work/out" 2>&1; then
+            passed
+        else
+            failed "tiled at -$level on $device"
+            cat "$work/out"
+        fi
+    done
+    "$build/spvfuse" run -stats "$work/$level/tiled.plan" >"$work/out" 2>&1
+    kept=$(awk '$1 == "regions.kept" { print $2 }' "$work/out")
+    if [ "${kept:-99}" -le 4 ]; then
+        passed
+    else
+        failed "tiled at -$level keeps $kept values for each item"
+    fi
     "$build/spvfuse" explain "$work/$level/chain.plan" >"$work/out" 2>"$work/err"
     if grep -q '_ZTS5Scale_arg0.16 is private memory' "$work/out"; then
         passed

@@ -49,6 +49,30 @@ static const group_kernel group_kernels[] = {
      "%a: i32 = load %pw align 4\n%b: i32 = load %pt align 4\n%ab: i32 = add %a, %b\n"
      "store %ab, %pt align 4\njmp next\nnext:\n%s2: i32 = sdiv %s, 2\n" B "jmp loop\ndone:\n"
      TAKE("%r") PUT("%r") "ret\n"},
+    {"a family of addresses, whose base is loaded by each item",
+     GIVE("%v") "%w: i32 = load %pn align 4\n%wm: i32 = and %w, 3\n%wz: i64 = zext %wm\n"
+     "%wo: i64 = shl %wz, 2\n%pw: ptr.global = ptradd %po, %wo\n"
+     "%q0: ptr.global = ptradd %pw, 4\n%q1: ptr.global = ptradd %pw, 16\n"
+     "%q2: ptr.global = ptradd %pw, 28\n%q3: ptr.global = ptradd %pw, 40\n" B
+     "store i32 1, %q0 align 4\nstore i32 2, %q1 align 4\n" B
+     "store %v, %q2 align 4\nstore %u, %q3 align 4\nret\n"},
+    {"values computed from one that is the same for the group, but not cheap",
+     "%t: i32 = or %m, 8\n%q: i32 = udiv %n, %t\n%q0: i32 = mul %q, 3\n%q1: i32 = add %q0, %li\n"
+     "%q2: i32 = xor %q0, 77\n%q3: i32 = sub %q2, %li\n" GIVE("%q1")
+     "%a: i32 = add %q1, %q3\n" PUT("%a") B "%b: i32 = add %q3, %q2\n"
+     AT("%p4", "4") "store %b, %p4 align 4\nret\n"},
+    {"a value is computed again from one of an inner loop that only the other exit needs",
+     GIVE("%v") "jmp loop\nloop:\n%s: i32 = phi [entry: 0, next: %s1]\n"
+     "%t: i32 = add %s, 3\n%q: i32 = udiv %n, %t\n%w: i32 = add %q, %li\n%c: i1 = ult %m, %s\n"
+     "br %c, one, next\nnext:\n%s1: i32 = add %s, 1\n%d: i1 = ult %s1, i32 4\n"
+     "br %d, loop, other\none:\n" B PUT("%w") "ret\nother:\n" B
+     "%x: i32 = mul %q, %w\n" PUT("%x") "ret\n"},
+    {"the same, of a value that each item has",
+     GIVE("%v") "jmp loop\nloop:\n%s: i32 = phi [entry: 0, next: %s1]\n"
+     "%q: i32 = load %pt align 4\n%w: i32 = add %q, %s\n%c: i1 = ult %m, %s\n"
+     "br %c, one, next\nnext:\n%s1: i32 = add %s, 1\n%d: i1 = ult %s1, i32 4\n"
+     "br %d, loop, other\none:\n" B PUT("%w") "ret\nother:\n" B
+     "%x: i32 = mul %q, %w\n" PUT("%x") "ret\n"},
     {"an index that is computed again from a value whose place a phi could take",
      "%x1: i32 = mul %li, 3\n%x2: i32 = xor %x1, 5\n%x3: i32 = add %x2, %m\n"
      "%x4: i32 = and %x3, 63\n%f1: f32 = uitofp %x4\n%i1: i32 = fptosi %f1\n" B

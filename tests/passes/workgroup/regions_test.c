@@ -264,6 +264,23 @@ Test(regions, long_chains_are_kept_and_indices_repeated) {
     cr_expect_eq(need_of_chain(17, false).scratch_item, 8);
 }
 
+/* Each value is computed from two others, and all are used after a barrier: what is computed again
+ * is bounded, although the operations that lead to a value grow with the golden ratio. */
+Test(regions, ladders_are_kept_in_places) {
+    enum { STEPS = 300 };
+    static char body[STEPS * 100];
+    int at = snprintf(body, sizeof body, "%%v0: i64 = mul %%l, 3\n%%v1: i64 = mul %%l, 5\n");
+    for (unsigned n = 2; n < STEPS; n++)
+        at += snprintf(body + at, sizeof body - (size_t)at, "%%v%u: i64 = sub %%v%u, %%v%u\n", n,
+                       n - 1, n - 2);
+    at += snprintf(body + at, sizeof body - (size_t)at, "%s", B);
+    for (unsigned n = 0; n < STEPS; n++)
+        at += snprintf(body + at, sizeof body - (size_t)at, "store %%v%u, %%po align 4\n", n);
+    snprintf(body + at, sizeof body - (size_t)at, "ret\n");
+    uint64_t kept = need_of(body).scratch_item;
+    cr_expect(kept > 0 && kept < STEPS * 8 / 2, "%llu bytes", (unsigned long long)kept);
+}
+
 Test(regions, needs) {
     ir_group_need none = need_of(B "store i32 1, %po align 4\nret\n");
     cr_assert(none.local == 0 && none.scratch == 0 && none.scratch_item == 0);
