@@ -759,7 +759,9 @@ enum {
     IR_PARAM_RESTRICT = 512,
     IR_PARAM_CONST = 1024, /* type qualifier from the kernel's argument information */
     IR_PARAM_UNUSED = 2048,
-    IR_PARAM_OWN = 4096 /* noalias, and no work-item uses bytes of it that another one uses */
+    IR_PARAM_OWN = 4096, /* noalias, and no work-item uses bytes of it that another one uses */
+    IR_PARAM_PADDING =
+        8192 /* of a closure: bytes that no member has, though a union may use them */
 };
 
 typedef struct {

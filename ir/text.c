@@ -29,7 +29,8 @@ const text_word text_param_attrs[] = {
     {"zext", IR_PARAM_ZEXT},         {"sext", IR_PARAM_SEXT},
     {"volatile", IR_PARAM_VOLATILE}, {"restrict", IR_PARAM_RESTRICT},
     {"const", IR_PARAM_CONST},       {"unused", IR_PARAM_UNUSED},
-    {"own", IR_PARAM_OWN},           {NULL, 0},
+    {"own", IR_PARAM_OWN},           {"padding", IR_PARAM_PADDING},
+    {NULL, 0},
 };
 const text_word text_func_flags[] = {
     {"export", IR_FUNC_EXPORT},

@@ -127,7 +127,9 @@ typedef struct {
     const spvf_spec_value *specs;
     size_t spec_count;
     /* Kernels that take structs with pointers by value, as SYCL compilers make them, get a parameter
-     * for each member of such a struct, in ascending order of offsets (spvf_arg_info.closure). */
+     * for each member of such a struct, in ascending order of offsets (spvf_arg_info.closure).  Bytes
+     * between members are parameters, too, as unions may use them; spvf_module_optimize drops those
+     * that nothing reads. */
     bool closures;
 } spvf_module_options;
 
@@ -156,8 +158,9 @@ typedef struct {
     bool read_only; /* the kernel does not write through it */
     bool no_alias;
     bool member;      /* of a struct that the kernel takes by value as it was read */
-    uint32_t closure; /* that parameter, where parameters are counted as they were read */
-    uint64_t offset;  /* in it, in bytes */
+    bool padding;     /* a member: bytes that the type of the struct does not name */
+    uint32_t closure; /* the parameter as the kernel was read: this one, or that which it is of */
+    uint64_t offset;  /* a member: in that parameter, in bytes */
 } spvf_arg_info;
 
 typedef struct {
@@ -169,6 +172,9 @@ typedef struct {
     uint32_t required_subgroup_size; /* 0: none */
     uint64_t local_memory;           /* bytes of work-group variables, arguments apart */
     const char *refusal;             /* why it cannot be used, or NULL */
+    /* As the kernel was read: what a host sets, and spvf_arg_info.closure counts. */
+    const spvf_arg_info *host_args;
+    size_t host_arg_count;
 } spvf_kernel_info;
 
 SPVF_API size_t spvf_module_kernel_count(const spvf_module *module);

@@ -7,11 +7,16 @@
  *               a member.  The parameter says where it was (ir_param.closure, offset)
  *   needs       kernels as they are read
  *   leaves      a stack variable in place of the closure, which the kernel fills first.  sroa and
- *               mem2reg make values of its members
- *   gives up    on structs without a known type, with more than MAX_MEMBERS members, or with
- *               pointers to private or local memory, and on kernels that other functions call
+ *               mem2reg make values of its members; `padding` drops parameters for bytes that are
+ *               not read
+ *   gives up    on structs without a known type, with more than MAX_MEMBERS members, with members
+ *               that overlap, or with pointers to private or local memory, and on kernels that
+ *               other functions call
  *
  * A generic pointer in a closure comes from the host, so it is one to global memory.
+ *
+ * The type of a union is that of one of its members, so bytes between members may be those of
+ * another one.  Each is part of a parameter, which is marked as padding.
  *
  * The method is that of the kernel lowering of SYCL compilers (LLVM RFC "SYCL kernel lowering").
  */
@@ -23,21 +28,42 @@ typedef struct {
     ir_type type; /* of the parameter */
     ir_type held; /* in memory: differs for generic pointers */
     uint64_t offset;
+    bool padding;
 } member;
 
 typedef struct {
     const ir_module *m;
     member list[MAX_MEMBERS];
     unsigned n;
+    uint64_t end; /* of the last one */
     bool fits, has_pointers;
 } members;
+
+static void push_member(members *c, const member *m) {
+    c->fits &= c->n < MAX_MEMBERS && m->offset >= c->end;
+    if (!c->fits) return;
+    c->list[c->n++] = *m;
+    c->end = m->offset + ir_access_size(c->m, m->held);
+}
+
+/* Integers as large as their alignment allows, up to `end`. */
+static void add_padding(members *c, uint64_t end) {
+    static const ir_type ints[] = {IR_I8, IR_I16, IR_I32, IR_I64};
+    while (c->fits && c->end < end) {
+        unsigned log = 3;
+        while (c->end & ((1u << log) - 1) || 1u << log > end - c->end) log--;
+        ir_type t = ints[log];
+        push_member(c, &(member){.type = t, .held = t, .offset = c->end, .padding = true});
+    }
+}
 
 static void add_member(members *c, ir_type t, uint64_t offset) {
     bool pointer = ir_is_ptr(t), generic = t == ir_ptr(IR_GENERIC);
     bool from_host = !pointer || generic || t == ir_ptr(IR_GLOBAL) || t == ir_ptr(IR_CONST);
-    c->fits &= from_host && !ir_is_opaque(t) && c->n < MAX_MEMBERS;
+    c->fits &= from_host && !ir_is_opaque(t);
     c->has_pointers |= pointer;
-    if (c->fits) c->list[c->n++] = (member){generic ? ir_ptr(IR_GLOBAL) : t, t, offset};
+    add_padding(c, offset);
+    push_member(c, &(member){generic ? ir_ptr(IR_GLOBAL) : t, t, offset, false});
 }
 
 static void add_members(members *c, ir_type t, uint64_t offset) {
@@ -59,7 +85,10 @@ static bool find_members(const ir_module *m, const ir_param *p, members *c) {
     if (!(p->attrs & IR_PARAM_BYVAL) || p->pointee == IR_VOID) return false;
     if (ir_sizeof(m, p->pointee) != p->byval_size) return false;
     add_members(c, p->pointee, 0);
-    return c->fits && c->has_pointers;
+    add_padding(c, p->byval_size);
+    if (!c->fits || !c->has_pointers) return false;
+    const member *last = &c->list[c->n - 1];
+    return last->offset + ir_sizeof(m, last->held) <= p->byval_size;
 }
 
 /* A variable with the bytes of the closure, before all other code. */
@@ -98,6 +127,7 @@ static void split(ir_func *f, uint32_t index, uint32_t original, const members *
         ir_param *p = &f->param[index + k];
         p->closure = original + 1;
         p->offset = c->list[k].offset;
+        if (c->list[k].padding) p->attrs |= IR_PARAM_PADDING;
         p->name = name_member(f, &closure, original, p->offset);
     }
     ir_replace_uses(old, fill_variable(f, &closure, index, c));
@@ -133,5 +163,28 @@ bool pass_closures(ir_module *m, pass_ctx *cx) {
         bool is_entry = f->flags & IR_FUNC_KERNEL && !ir_is_declaration(f);
         if (is_entry && !ir_map_get(&called, (uintptr_t)f)) changed |= lower(f);
     }
+    return changed;
+}
+
+/* -------------------------------------------------------------------------------------- padding */
+
+static bool drop_padding(ir_func *f, ir_arena *scratch) {
+    bool *keep = ir_new_array(scratch, bool, f->nparams);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < f->nparams; i++) {
+        keep[i] = !(f->param[i].attrs & IR_PARAM_PADDING) || f->param_val[i]->uses;
+        kept += keep[i];
+    }
+    if (kept == f->nparams) return false;
+    ir_keep_params(f, keep);
+    return true;
+}
+
+/* Drops parameters that `closures` has made of bytes between members, if nothing reads them.  Needs
+ * values in place of the variable with the closure. */
+bool pass_padding(ir_module *m, pass_ctx *cx) {
+    bool changed = false;
+    foreach_func (f, m)
+        if (f->flags & IR_FUNC_KERNEL) changed |= drop_padding(f, cx->scratch);
     return changed;
 }

@@ -260,12 +260,6 @@ static void refuse_blank(const load_job *j) {
     ir_throw(cx, IR_ERR_INPUT);
 }
 
-static void lower_closures(const load_job *j) {
-    ir_ctx *cx = &j->context->cx;
-    const pass_options options = {.passes = "closures", .bisect = -1};
-    if (!pass_run(j->module->ir, &options)) ir_throw(cx, cx->status);
-}
-
 static void load_module(void *arg) {
     load_job *j = arg;
     ir_ctx *cx = &j->context->cx;
@@ -278,7 +272,7 @@ static void load_module(void *arg) {
                                                 : ir_parse(cx, j->name, j->bytes, j->size);
     if (!j->module->ir) ir_throw(cx, cx->status == IR_OK ? IR_ERR_INPUT : cx->status);
     if (!ir_verify_module(j->module->ir)) ir_throw(cx, IR_ERR_INPUT);
-    if (j->options.closures) lower_closures(j);
+    if (j->options.closures) rt_lower_closures(j->module);
     rt_module_describe(j->module);
 }
 
@@ -349,6 +343,7 @@ static void optimize_module(void *arg) {
     ir_ctx *cx = &j->module->context->cx;
     if (j->options.range) check_range(j->module->context, j->options.range);
     if (!pass_run(j->module->ir, &j->options)) ir_throw(cx, cx->status);
+    rt_drop_padding(j->module);
     rt_module_describe(j->module);
 }
 

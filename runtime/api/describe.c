@@ -19,23 +19,35 @@ spvf_arg_info rt_arg_info(const ir_module *m, ir_type t, const ir_param *p) {
     info.constant = ir_is_ptr(t) && ir_space_of(t) == IR_CONST;
     info.read_only = info.constant || (p->attrs & IR_PARAM_READONLY);
     info.member = p->closure != 0;
+    info.padding = (p->attrs & IR_PARAM_PADDING) != 0;
     info.closure = p->closure ? p->closure - 1 : 0;
     info.offset = p->offset;
     info.no_alias = (p->attrs & IR_PARAM_NOALIAS) != 0;
     return info;
 }
 
+/* Parameters that were none of a struct follow what is before them. */
+rt_args rt_describe_args(spvf_module *m, const ir_func *f) {
+    spvf_arg_info *args = ir_new_array(&m->arena, spvf_arg_info, f->nparams);
+    for (uint32_t i = 0; i < f->nparams; i++) {
+        args[i] = rt_arg_info(m->ir, f->param_val[i]->type, &f->param[i]);
+        if (i && !args[i].member) args[i].closure = args[i - 1].closure + 1;
+    }
+    return (rt_args){args, f->nparams};
+}
+
 static void describe_kernel(spvf_module *m, const ir_func *f, rt_local_use *local,
                             spvf_kernel_info *k) {
-    spvf_arg_info *args = ir_new_array(&m->arena, spvf_arg_info, f->nparams);
-    for (uint32_t i = 0; i < f->nparams; i++)
-        args[i] = rt_arg_info(m->ir, f->param_val[i]->type, &f->param[i]);
+    const rt_args args = rt_describe_args(m, f), *kept = ir_map_get(&m->host_args, (uintptr_t)f);
+    const rt_args host = kept ? *kept : args;
     *k = (spvf_kernel_info){.name = f->name,
-                            .args = args,
-                            .arg_count = f->nparams,
+                            .args = args.list,
+                            .arg_count = args.n,
                             .required_subgroup_size = f->attrs.subgroup_size,
                             .local_memory = rt_local_memory(local, f),
-                            .refusal = f->refusal};
+                            .refusal = f->refusal,
+                            .host_args = host.list,
+                            .host_arg_count = host.n};
     memcpy(k->required_local_size, f->attrs.local_size, sizeof k->required_local_size);
     memcpy(k->local_size_hint, f->attrs.hint, sizeof k->local_size_hint);
 }

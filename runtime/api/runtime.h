@@ -42,7 +42,14 @@ struct spvf_module {
     ir_arena arena; /* of this struct and the kernel infos */
     spvf_kernel_info *kernels;
     size_t kernel_count;
+    ir_map host_args; /* rt_args of kernels that had closures, by kernel */
 };
+
+/* Arguments of a kernel. */
+typedef struct {
+    const spvf_arg_info *list;
+    size_t n;
+} rt_args;
 
 /* What leaves files about bugs where SPVF_BUGS says; NULL: it says nothing. (bugs.c) */
 ir_saver *rt_bug_saver(void);
@@ -97,6 +104,14 @@ spvf_status rt_vrefuse_call(spvf_context *context, const char *call, const char 
 /* An empty handle around IR, and the facts about its kernels once it is there. */
 spvf_module *rt_module_new(spvf_context *context);
 void rt_module_describe(spvf_module *m);
+/* Makes parameters of the members of closures, and keeps what the arguments were. (closures.c) */
+void rt_lower_closures(spvf_module *m);
+/* Drops the parameters for padding that nothing reads, once the module is optimized. */
+void rt_drop_padding(spvf_module *m);
+/* Is the parameter an integer in a closure? */
+bool rt_is_size(const spvf_module *m, const spvf_kernel_info *k, size_t param);
+/* The arguments of a kernel as it is now. (describe.c) */
+rt_args rt_describe_args(spvf_module *m, const ir_func *f);
 /* Local memory of kernels (local_use.c); lives in the arena. */
 typedef struct rt_local_use rt_local_use;
 rt_local_use *rt_local_use_new(const ir_module *m, ir_arena *a);

@@ -8,26 +8,16 @@ static const char *const kinds[] = {"buffer", "local", "value", "image", "sample
 static bool is_set(const uint32_t v[3]) { return v[0] || v[1] || v[2]; }
 
 /* Parameters are counted as they were read; members of a struct have its number and their place. */
-static void print_place(size_t index, const spvf_arg_info *a) {
+static void print_place(const spvf_arg_info *a) {
     if (a->member)
         printf("  %u, byte %llu: ", a->closure, (unsigned long long)a->offset);
     else
-        printf("  %zu: ", index);
+        printf("  %u: ", a->closure);
 }
 
-/* How many parameters with a lower number the kernel had as it was read. */
-static size_t original_index(const spvf_kernel_info *k, size_t index) {
-    size_t n = 0;
-    for (size_t i = 1; i <= index; i++) {
-        const spvf_arg_info *before = &k->args[i - 1], *a = &k->args[i];
-        n += !(before->member && a->member && before->closure == a->closure);
-    }
-    return n;
-}
-
-static void print_arg(size_t index, const spvf_arg_info *a) {
-    print_place(index, a);
-    printf("%s", kinds[a->kind]);
+static void print_arg(const spvf_arg_info *a) {
+    print_place(a);
+    printf("%s", a->padding ? "padding" : kinds[a->kind]);
     if (a->name && !a->member) printf(" %s", a->name);
     if (a->type_name) printf(" (%s)", a->type_name);
     if (a->kind == SPVF_ARG_VALUE) printf(", %llu bytes", (unsigned long long)a->size);
@@ -40,7 +30,7 @@ static void print_arg(size_t index, const spvf_arg_info *a) {
 
 static void print_kernel(const spvf_kernel_info *k) {
     printf("kernel %s\n", k->name);
-    for (size_t i = 0; i < k->arg_count; i++) print_arg(original_index(k, i), &k->args[i]);
+    for (size_t i = 0; i < k->arg_count; i++) print_arg(&k->args[i]);
     const uint32_t *r = k->required_local_size, *h = k->local_size_hint;
     if (is_set(r)) printf("  required local size %u %u %u\n", r[0], r[1], r[2]);
     if (is_set(h)) printf("  local size hint %u %u %u\n", h[0], h[1], h[2]);
@@ -79,7 +69,8 @@ static void json_arg(const spvf_arg_info *a, bool first) {
            (unsigned long long)a->size, a->align, a->constant ? "true" : "false",
            a->read_only ? "true" : "false", a->no_alias ? "true" : "false");
     if (a->member)
-        printf(",\"closure\":%u,\"offset\":%llu", a->closure, (unsigned long long)a->offset);
+        printf(",\"closure\":%u,\"offset\":%llu,\"padding\":%s", a->closure,
+               (unsigned long long)a->offset, a->padding ? "true" : "false");
     putchar('}');
 }
 

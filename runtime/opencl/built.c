@@ -66,9 +66,11 @@ static void judge(void *arg) {
     drop_refused(l->build, l->module);
 }
 
-spvf_module *ocl_load(ocl_build *b, const char *name, const ocl_code *code) {
-    const spvf_module_options o = {
-        .size = sizeof o, .specs = code->specs, .spec_count = code->spec_count};
+static spvf_module *load(ocl_build *b, const char *name, const ocl_code *code, bool closures) {
+    const spvf_module_options o = {.size = sizeof o,
+                                   .specs = code->specs,
+                                   .spec_count = code->spec_count,
+                                   .closures = closures};
     loading l = {.build = b};
     ir_ctx *cx = &b->context->cx;
     if (spvf_module_load(b->context, name, code->il, code->il_size, &o, &l.module) != SPVF_OK)
@@ -76,6 +78,10 @@ spvf_module *ocl_load(ocl_build *b, const char *name, const ocl_code *code) {
     if (ir_try(cx, judge, &l)) return l.module;
     spvf_module_destroy(l.module);
     ir_throw(cx, cx->status);
+}
+
+spvf_module *ocl_load(ocl_build *b, const char *name, const ocl_code *code) {
+    return load(b, name, code, false);
 }
 
 typedef struct {
@@ -105,7 +111,7 @@ static void make(void *arg) {
     const making *m = arg;
     ir_ctx *cx = &m->build->context->cx;
     const spvf_kernel_info *k;
-    spvf_module *module = m->built->module = ocl_load(m->build, "program", m->code);
+    spvf_module *module = m->built->module = load(m->build, "program", m->code, true);
     if (spvf_module_optimize(module, NULL) != SPVF_OK) ir_throw(cx, cx->status);
     drop_refused(m->build, module);
     rt_shared_device *d = &ocl_device()->shared;

@@ -199,6 +199,7 @@ static void flush(job *j) {
         .count = j->count,
         .options = {.known_range = true, .serial = can->serial, .lanes = can->lanes},
         .unfused = j->buffer->unfused,
+        .sizes = true,
         .make = make_kernel,
         .drop = drop_kernel,
         .user = j};

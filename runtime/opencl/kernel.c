@@ -3,6 +3,9 @@
  * A kernel has no references to its arguments (the specification forbids them): a buffer whose last
  * reference is released is gone, and a launch that would use it is refused.  Values lie one after
  * the other in one block of the kernel, each as aligned as its type wants.
+ *
+ * The arguments are those of the kernel as it was read.  A struct whose members have become
+ * parameters is set as a whole, and taken apart when the kernel is launched (launch.c).
  */
 #include "runtime/devices/cpu/cpu.h"
 #include "runtime/opencl/ocl.h"
@@ -14,8 +17,9 @@
 void ocl_retain_kernel(cl_kernel k) { ocl_retain(&k->object); }
 
 static void free_kernel(cl_kernel k) {
-    for (size_t n = 0; n < k->info->arg_count; n++)
+    for (size_t n = 0; n < k->info->host_arg_count; n++)
         if (k->args[n].mem) ocl_forget_mem(k->args[n].mem);
+    free(k->places);
     free(k->args);
     free(k->values);
     free(k);
@@ -33,18 +37,20 @@ void ocl_release_kernel(cl_kernel k) {
     ocl_release_program(p);
 }
 
-/* Places the values; gives the bytes of all. */
-static size_t place_values(cl_kernel k) {
-    size_t at = 0;
-    for (size_t n = 0; n < k->info->arg_count; n++) {
-        const spvf_arg_info *a = &k->info->args[n];
-        if (a->kind != SPVF_ARG_VALUE) continue;
-        size_t align = a->align ? a->align : 1;
-        at = (at + align - 1) / align * align;
-        k->args[n].at = (uint32_t)at;
-        at += a->size;
-    }
-    return at;
+/* Places a value after what has `size` bytes. */
+static uint32_t place_value(const spvf_arg_info *a, size_t *size) {
+    if (a->kind != SPVF_ARG_VALUE) return 0;
+    size_t align = a->align ? a->align : 1, at = (*size + align - 1) / align * align;
+    *size = at + a->size;
+    return (uint32_t)at;
+}
+
+static void place_values(cl_kernel k) {
+    const spvf_kernel_info *info = k->info;
+    for (size_t n = 0; n < info->host_arg_count; n++)
+        k->args[n].at = place_value(&info->host_args[n], &k->value_bytes);
+    for (size_t n = 0; n < info->arg_count; n++)
+        k->places[n] = place_value(&info->args[n], &k->launch_bytes);
 }
 
 static cl_kernel alloc_kernel(const spvf_kernel_info *info) {
@@ -52,10 +58,13 @@ static cl_kernel alloc_kernel(const spvf_kernel_info *info) {
     if (!k) return NULL;
     k->object = ocl_new_object(OCL_KERNEL);
     k->info = info;
-    k->args = calloc(info->arg_count + 1, sizeof *k->args);
-    if (k->args) k->value_bytes = place_values(k);
-    if (k->args) k->values = calloc(1, k->value_bytes + 1);
-    if (k->args && k->values) return k;
+    k->args = calloc(info->host_arg_count + 1, sizeof *k->args);
+    k->places = calloc(info->arg_count + 1, sizeof *k->places);
+    if (k->args && k->places) place_values(k);
+    k->values = calloc(1, k->value_bytes + 1);
+    if (k->args && k->places && k->values) return k;
+    free(k->values);
+    free(k->places);
     free(k->args);
     free(k);
     return NULL;
@@ -121,9 +130,9 @@ static cl_int CL_API_CALL create_kernels(cl_program p, cl_uint room, cl_kernel *
 }
 
 static void copy_args(cl_kernel to, const struct _cl_kernel *from) {
-    memcpy(to->args, from->args, from->info->arg_count * sizeof *to->args);
+    memcpy(to->args, from->args, from->info->host_arg_count * sizeof *to->args);
     memcpy(to->values, from->values, from->value_bytes);
-    for (size_t n = 0; n < to->info->arg_count; n++)
+    for (size_t n = 0; n < to->info->host_arg_count; n++)
         if (to->args[n].mem) ocl_observe_mem(to->args[n].mem);
 }
 
@@ -184,8 +193,8 @@ static cl_int set_value(cl_kernel k, ocl_arg *arg, const spvf_arg_info *info, si
 
 static cl_int CL_API_CALL set_kernel_arg(cl_kernel k, cl_uint n, size_t size, const void *value) {
     if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
-    if (n >= k->info->arg_count) return CL_INVALID_ARG_INDEX;
-    const spvf_arg_info *info = &k->info->args[n];
+    if (n >= k->info->host_arg_count) return CL_INVALID_ARG_INDEX;
+    const spvf_arg_info *info = &k->info->host_args[n];
     ocl_arg *arg = &k->args[n];
     cl_int status = info->kind == SPVF_ARG_BUFFER  ? set_buffer(k, arg, size, value)
                     : info->kind == SPVF_ARG_LOCAL ? set_local(arg, size, value)
@@ -198,8 +207,8 @@ static cl_int CL_API_CALL set_kernel_arg(cl_kernel k, cl_uint n, size_t size, co
 /* Any address is shared: the device is the host. */
 static cl_int CL_API_CALL set_kernel_arg_svm(cl_kernel k, cl_uint n, const void *value) {
     if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
-    if (n >= k->info->arg_count) return CL_INVALID_ARG_INDEX;
-    if (k->info->args[n].kind != SPVF_ARG_BUFFER) return CL_INVALID_ARG_VALUE;
+    if (n >= k->info->host_arg_count) return CL_INVALID_ARG_INDEX;
+    if (k->info->host_args[n].kind != SPVF_ARG_BUFFER) return CL_INVALID_ARG_VALUE;
     ocl_arg *arg = &k->args[n];
     if (arg->mem) ocl_forget_mem(arg->mem);
     arg->mem = NULL;
@@ -248,7 +257,7 @@ static cl_int CL_API_CALL get_kernel_info(cl_kernel k, cl_kernel_info what, size
     if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
     switch (what) {
     case CL_KERNEL_FUNCTION_NAME: return ocl_give_string(&a, k->info->name);
-    case CL_KERNEL_NUM_ARGS: return ocl_give_uint(&a, (cl_uint)k->info->arg_count);
+    case CL_KERNEL_NUM_ARGS: return ocl_give_uint(&a, (cl_uint)k->info->host_arg_count);
     case CL_KERNEL_REFERENCE_COUNT: return ocl_give_uint(&a, rt_ref_count(&k->object.refs));
     case CL_KERNEL_CONTEXT: return ocl_give_pointer(&a, k->program->context);
     case CL_KERNEL_PROGRAM: return ocl_give_pointer(&a, k->program);
@@ -264,6 +273,13 @@ static cl_uint address_of(const spvf_arg_info *info) {
         return info->constant ? CL_KERNEL_ARG_ADDRESS_CONSTANT : CL_KERNEL_ARG_ADDRESS_GLOBAL;
     default: return CL_KERNEL_ARG_ADDRESS_PRIVATE;
     }
+}
+
+/* Attributes of the parameter that an argument of the host is, if it is one. */
+static uint32_t attrs_of(const struct _cl_kernel *k, cl_uint host) {
+    for (size_t n = 0; n < k->info->arg_count; n++)
+        if (k->info->args[n].closure == host) return k->ir->param[n].attrs;
+    return 0;
 }
 
 /* Qualifiers of what a pointer leads to; values have none. */
@@ -284,15 +300,15 @@ static cl_int CL_API_CALL get_arg_info(cl_kernel k, cl_uint n, cl_kernel_arg_inf
                                        void *to, size_t *size) {
     const ocl_answer a = {room, to, size};
     if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
-    if (n >= k->info->arg_count) return CL_INVALID_ARG_INDEX;
+    if (n >= k->info->host_arg_count) return CL_INVALID_ARG_INDEX;
     if (!k->built->arg_info) return CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
-    const spvf_arg_info *info = &k->info->args[n];
+    const spvf_arg_info *info = &k->info->host_args[n];
     switch (what) {
     case CL_KERNEL_ARG_ADDRESS_QUALIFIER: return ocl_give_uint(&a, address_of(info));
     case CL_KERNEL_ARG_ACCESS_QUALIFIER: return ocl_give_uint(&a, CL_KERNEL_ARG_ACCESS_NONE);
     case CL_KERNEL_ARG_TYPE_NAME: return give_if_known(&a, info->type_name);
     case CL_KERNEL_ARG_TYPE_QUALIFIER:
-        return ocl_give_ulong(&a, qualifiers_of(info, k->ir->param[n].attrs));
+        return ocl_give_ulong(&a, qualifiers_of(info, attrs_of(k, n)));
     case CL_KERNEL_ARG_NAME: return give_if_known(&a, info->name);
     default: return CL_INVALID_VALUE;
     }
@@ -307,8 +323,8 @@ static size_t largest_group(const spvf_kernel_info *info) {
 
 uint64_t ocl_local_memory(cl_kernel k) {
     uint64_t bytes = k->info->local_memory;
-    for (size_t n = 0; n < k->info->arg_count; n++)
-        if (k->info->args[n].kind == SPVF_ARG_LOCAL) bytes += k->args[n].size;
+    for (size_t n = 0; n < k->info->host_arg_count; n++)
+        if (k->info->host_args[n].kind == SPVF_ARG_LOCAL) bytes += k->args[n].size;
     return bytes;
 }
 

@@ -49,19 +49,32 @@ ocl_launch *ocl_new_launch(cl_command_queue q, rt_function *kernel, size_t count
     return l;
 }
 
+/* Of an argument of the host, or of a member of one. */
+static void *pointer_of(const struct _cl_kernel *k, const spvf_arg_info *info) {
+    const ocl_arg *from = &k->args[info->closure];
+    void *address = from->pointer;
+    if (info->member) memcpy(&address, k->values + from->at + info->offset, sizeof address);
+    return address;
+}
+
 /* False: the buffer is gone. */
 static bool copy_arg(ocl_launch *l, size_t n, const struct _cl_kernel *k) {
-    const ocl_arg *from = &k->args[n];
+    const spvf_arg_info *info = &k->info->args[n];
+    const ocl_arg *from = &k->args[info->closure];
     rt_arg *to = &l->block.args[n];
-    switch (k->info->args[n].kind) {
+    const unsigned char *value = k->values + from->at + info->offset;
+    void *address;
+    switch (info->kind) {
     case SPVF_ARG_BUFFER:
         if (from->mem && !ocl_revive_mem(from->mem)) return false;
         l->mems[n] = from->mem;
+        address = pointer_of(k, info);
         *to = from->mem ? rt_address_arg(from->mem->memory.bytes, from->mem->memory.size)
-                        : rt_address_arg(from->pointer, ocl_bytes_from(from->pointer));
+                        : rt_address_arg(address, ocl_bytes_from(address));
         break;
     case SPVF_ARG_LOCAL: *to = rt_local_arg(from->size); break;
-    default: *to = rt_value_arg(l->block.values + from->at, from->size);
+    default:
+        *to = rt_value_arg(memcpy(l->block.values + k->places[n], value, info->size), info->size);
     }
     return true;
 }
@@ -69,14 +82,13 @@ static bool copy_arg(ocl_launch *l, size_t n, const struct _cl_kernel *k) {
 /* CL_OUT_OF_HOST_MEMORY; CL_INVALID_KERNEL_ARGS: a buffer is gone. */
 static cl_int make_launch(const ocl_request *r, cl_kernel k, const spvf_range *range,
                           ocl_launch **out) {
-    ocl_launch *l = ocl_new_launch(r->queue, k->native, k->info->arg_count, k->value_bytes, range);
+    ocl_launch *l = ocl_new_launch(r->queue, k->native, k->info->arg_count, k->launch_bytes, range);
     if (!l) return CL_OUT_OF_HOST_MEMORY;
     l->command.event.type = r->type;
     l->built = k->built;
     l->info = k->info;
     l->command.command.launch.uneven = !k->built->uniform;
     ocl_retain_built(k->built);
-    memcpy(l->block.values, k->values, k->value_bytes);
     bool ok = true;
     for (size_t n = 0; n < ocl_arg_count(l) && ok; n++) ok = copy_arg(l, n, k);
     if (!ok) ocl_give_up(&l->command.event);
@@ -87,7 +99,7 @@ static cl_int make_launch(const ocl_request *r, cl_kernel k, const spvf_range *r
 /* --------------------------------------------------------------------------------------- checks */
 
 static cl_int check_args(const struct _cl_kernel *k) {
-    for (size_t n = 0; n < k->info->arg_count; n++) {
+    for (size_t n = 0; n < k->info->host_arg_count; n++) {
         const ocl_arg *a = &k->args[n];
         if (!a->set) return CL_INVALID_KERNEL_ARGS;
         if (a->mem && a->mem->parent && a->mem->origin % IR_LOCAL_ALIGN)

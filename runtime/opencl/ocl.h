@@ -440,9 +440,11 @@ struct _cl_kernel {
     const spvf_kernel_info *info;
     const ir_func *ir; /* in the module */
     rt_function *native;
-    ocl_arg *args; /* info->arg_count */
+    ocl_arg *args; /* info->host_arg_count */
     unsigned char *values;
     size_t value_bytes;
+    uint32_t *places; /* of the values of a launch: info->arg_count */
+    size_t launch_bytes;
 };
 void ocl_retain_kernel(cl_kernel k);
 void ocl_release_kernel(cl_kernel k);

@@ -91,6 +91,7 @@ typedef struct {
     uint64_t bytes; /* local */
     rt_internal internal;
     uint32_t closure; /* which braces of its launch it is in, from 1 on; 0: none */
+    bool padding;     /* the plan does not say it */
 } rt_plan_arg;
 
 typedef struct {

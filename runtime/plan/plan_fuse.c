@@ -76,12 +76,31 @@ static void check_braces(const rt_library *lib, const rt_plan_launch *l, const i
     }
 }
 
+/* Plans do not give padding: it is 0, as a further argument. */
+static void add_padding(const rt_library *lib, rt_plan_launch *l, const ir_func *f) {
+    const rt_plan_arg zero = {.at = {RT_NUMBER, "0", 1, l->at.line, l->at.column},
+                              .kind = RT_PLAN_LITERAL,
+                              .padding = true};
+    for (uint32_t i = 0; i < f->nparams && i <= l->args.n; i++) {
+        if (!(f->param[i].attrs & IR_PARAM_PADDING)) continue;
+        if (i < l->args.n && l->args.data[i].padding) continue;
+        const uint32_t behind = l->args.n - i;
+        const bool first = !i || f->param[i - 1].closure != f->param[i].closure;
+        ir_push(&lib->plan->arena, &l->args);
+        rt_plan_arg *at = &l->args.data[i];
+        memmove(at + 1, at, behind * sizeof *at);
+        *at = zero;
+        at->closure = !first ? at[-1].closure : behind ? at[1].closure : 0;
+    }
+}
+
 static const ir_func *kernel_of(const rt_library *lib, const rt_plan_launch *l,
                                 const spvf_module *m) {
     const ir_func *f = ir_func_find(m->ir, l->kernel);
     if (!f || !(f->flags & IR_FUNC_KERNEL))
         rt_plan_fail(lib->plan, l->at, "'%s' has no kernel '%s'", l->path, l->kernel);
     if (f->refusal) rt_plan_fail(lib->plan, l->at, "kernel '%s': %s", l->kernel, f->refusal);
+    add_padding(lib, (rt_plan_launch *)(uintptr_t)l, f); /* the plan's */
     if (f->nparams != l->args.n)
         rt_plan_fail(lib->plan, l->at, "kernel '%s' has %u arguments, %u are given", l->kernel,
                      f->nparams, l->args.n);

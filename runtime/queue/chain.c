@@ -173,9 +173,12 @@ static void find_promotions(fuse_try *t) {
 
 /* ---------------------------------------------------------------------------------------- tries */
 
+/* Programs that launch a kernel again mostly give the same sizes, and other numbers. */
 static void add_arg(fuse_try *t, uint32_t member, uint32_t param) {
     const rt_chain_link *l = link_of(t, member);
     const rt_chain_arg *a = &l->args[param];
+    const rt_chain *c = t->divider->chain;
+    bool constant = c->constants || (c->sizes && rt_is_size(l->module, l->kernel, param));
     if (a->memory)
         *ir_push(&t->arena, &t->places) = (place){.arg = a,
                                                   .member = member,
@@ -184,7 +187,7 @@ static void add_arg(fuse_try *t, uint32_t member, uint32_t param) {
                                                   .end = a->end,
                                                   .writes = !l->kernel->args[param].read_only,
                                                   .internal = a->internal};
-    else if (a->bytes && t->divider->chain->constants)
+    else if (a->bytes && constant)
         *ir_push(&t->arena, &t->constants) = (spvf_constant){member, param, a->bytes, a->size};
 }
 

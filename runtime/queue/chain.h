@@ -41,7 +41,8 @@ typedef struct {
     uint32_t count;
     spvf_fuse_options options; /* without what is said of members and arguments */
     bool constants;            /* values become constants of the code */
-    bool unfused;              /* no link is fused */
+    bool sizes;   /* so do integers in closures: where accessors begin, and how long they are */
+    bool unfused; /* no link is fused */
     /* Makes k->made, a fused kernel that is ready to run.  It throws when the device cannot run it
      * (rt_can_run): then links are refused, and what has been made is dropped. */
     void (*make)(void *user, rt_chain_kernel *k);

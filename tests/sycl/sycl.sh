@@ -65,5 +65,6 @@ for level in O0 O2; do
         failed "explain at -$level does not name a member of a closure"
         cat "$work/out"
     fi
+    check "OpenCL at -$level" timeout 60 "$build/tests/opencl/closures" "$work/$level/pipelines.spv"
 done
 finish

@@ -3,7 +3,8 @@
  * Code is faster if it knows that arguments do not overlap and how they are aligned.  Programs do
  * not say so, but a launch has the addresses, and mostly the sizes: of a buffer, and of a part of
  * one.  So that is part of the shape that code is made for, and a launch with other arguments runs
- * other code.  Nothing is promised about shared virtual memory, whose size a launch is not told.
+ * other code.  Nothing is promised about addresses if a launch is not told the size of what
+ * lies there.
  *
  * A launch that accesses more memory than caches hold may store past them.  An item of a kernel
  * that streams accesses a few bytes of an argument, so a launch of few items is not taken for one

@@ -107,36 +107,56 @@ Test(api, kernels_are_described) {
     spvf_context_destroy(c);
 }
 
+static void expect_args(const spvf_kernel_info *k, const spvf_arg_info *wanted,
+                        const unsigned *which, size_t count) {
+    cr_assert_eq(k->arg_count, count);
+    for (size_t i = 0; i < count; i++) {
+        const spvf_arg_info *a = &k->args[i], *w = &wanted[which[i]];
+        cr_expect(a->kind == w->kind && a->size == w->size, "%zu", i);
+        cr_expect(a->member == w->member && a->closure == w->closure, "%zu", i);
+        cr_expect_eq(a->offset, w->offset, "%zu", i);
+        cr_expect_eq(a->padding, which[i] >= 2 && which[i] <= 4, "%zu", i);
+    }
+    cr_assert_eq(k->host_arg_count, 3);
+    cr_expect_eq(k->host_args[1].kind, SPVF_ARG_VALUE);
+    cr_expect_eq(k->host_args[1].size, 24);
+}
+
 Test(api, structs_with_pointers_are_described_by_their_members) {
     static const char text[] = "target 64\n"
                                "kernel @k(%n: i32, %s: ptr.private byval(24) align 8 of {i8, "
-                               "ptr.global, f32}, %p: ptr.global) {\n"
+                               "ptr.global, f32, i32}, %p: ptr.global) {\n"
                                "entry:\n"
                                "  %0: ptr.private = ptradd %s, 16\n"
                                "  %x: f32 = load %0 align 4\n"
                                "  store %x, %p align 4\n"
                                "  ret\n"
                                "}\n";
-    static const uint64_t offset[] = {0, 0, 8, 16, 0};
+    static const spvf_arg_info wanted[] = {
+        {.kind = SPVF_ARG_VALUE, .size = 4},
+        {.kind = SPVF_ARG_VALUE, .size = 1, .member = true, .closure = 1},
+        {.kind = SPVF_ARG_VALUE, .size = 1, .member = true, .closure = 1, .offset = 1},
+        {.kind = SPVF_ARG_VALUE, .size = 2, .member = true, .closure = 1, .offset = 2},
+        {.kind = SPVF_ARG_VALUE, .size = 4, .member = true, .closure = 1, .offset = 4},
+        {.kind = SPVF_ARG_BUFFER, .member = true, .closure = 1, .offset = 8},
+        {.kind = SPVF_ARG_VALUE, .size = 4, .member = true, .closure = 1, .offset = 16},
+        {.kind = SPVF_ARG_VALUE, .size = 4, .member = true, .closure = 1, .offset = 20},
+        {.kind = SPVF_ARG_BUFFER, .closure = 2}};
+    static const unsigned with_padding[] = {0, 1, 2, 3, 4, 5, 6, 7, 8},
+                          without[] = {0, 1, 5, 6, 7, 8};
     spvf_context *c = plain_context();
-    for (int closures = 0; closures < 2; closures++) {
-        const spvf_module_options o = {.size = sizeof o, .closures = closures};
-        spvf_module *m;
-        cr_assert_eq(spvf_module_load(c, "k.ir", text, sizeof text - 1, &o, &m), SPVF_OK);
-        const spvf_kernel_info *k = spvf_module_kernel(m, 0);
-        cr_assert_eq(k->arg_count, closures ? 5 : 3);
-        for (size_t i = 0; i < k->arg_count; i++) {
-            bool member = closures && i >= 1 && i <= 3;
-            cr_expect_eq(k->args[i].member, member);
-            cr_expect_eq(k->args[i].closure, member);
-            cr_expect_eq(k->args[i].offset, closures ? offset[i] : 0);
-        }
-        cr_expect_eq(k->args[1].kind, SPVF_ARG_VALUE);
-        cr_expect_eq(k->args[1].size, closures ? 1 : 24);
-        cr_expect_eq(k->args[2].kind, SPVF_ARG_BUFFER);
-        if (closures) cr_expect_eq(k->args[3].kind, SPVF_ARG_VALUE);
-        spvf_module_destroy(m);
-    }
+    const spvf_module_options o = {.size = sizeof o, .closures = true};
+    spvf_module *m;
+    cr_assert_eq(spvf_module_load(c, "k.ir", text, sizeof text - 1, &o, &m), SPVF_OK);
+    expect_args(spvf_module_kernel(m, 0), wanted, with_padding, 9);
+    cr_assert_eq(spvf_module_optimize(m, NULL), SPVF_OK);
+    expect_args(spvf_module_kernel(m, 0), wanted, without, 6);
+    spvf_module_destroy(m);
+    cr_assert_eq(spvf_module_load(c, "k.ir", text, sizeof text - 1, NULL, &m), SPVF_OK);
+    const spvf_kernel_info *k = spvf_module_kernel(m, 0);
+    cr_expect_eq(k->arg_count, 3);
+    cr_expect_eq(k->args, k->host_args);
+    spvf_module_destroy(m);
     spvf_context_destroy(c);
 }
 
