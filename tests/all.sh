@@ -72,7 +72,7 @@ for variant in $sanitized $release; do
         tests/opencl/command_kernels.cl
     suite "$short-queue-random" "$variant/tests/runtime/queue/queue_random" -n 500 \
         "$release/tests/command_kernels.spv"
-    for target in spirv text plan gen entry regalloc; do
+    for target in spirv text plan gen entry regalloc container hcf; do
         suite "$short-fuzz-$target" "$variant/tests/fuzz/$target" -n 1500 -s 1 "$release/seeds/$target"
     done
     suite "$short-fuzz-lanes" "$variant/tests/fuzz/lanes" -n 400 -s 1 "$release/seeds/lanes"

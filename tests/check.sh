@@ -26,7 +26,7 @@ suite reader-widths "$release/tests/frontend/widths" "$release/reader"
 for source in $(find tests -name '*_test.c' | sort | grep -vE "/($slow)\.c\$"); do
     suite "$(suite_of "$source")" "$release/${source%.c}"
 done
-for target in gen lanes pipelines spirv text plan regalloc; do
+for target in container gen hcf lanes pipelines spirv text plan regalloc; do
     suite "random-$target" "$release/tests/fuzz/$target" -n 100 -s 1 "$release/seeds/$target"
 done
 run_suites

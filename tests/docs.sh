@@ -39,6 +39,15 @@ for id in $(grep -oE '"(fuse|promote)\.[a-z-]+"' passes/fusion/fuse_rules.def); 
     check "passes/fusion/fuse_rules.def: nothing says $id" grep -q "$id" passes/*/*.c runtime/*/*.c
 done
 
+# Every row of sections.def as a row of the page.
+sections() {
+    printf '%s\n' '#define SECTION(id, name, record, doc) | name | doc |' \
+        '#include "runtime/container/sections.def"' | gcc -E -P -I. - |
+        sed 's/^| "\([^"]*\)"/| `\1`/; s/"//g'
+}
+shown=$(sed -n '/^| kind | what it holds |/,/^$/p' docs/CONTAINER.md | sed -n '3,$p')
+same "$(sections)" "$shown" "docs/CONTAINER.md: the sections are not those of runtime/container/sections.def"
+
 # The passes of a pipeline with their reasons, as rows of the page.
 pipeline() {
     sed -n "/^const char $1\[\] =/,/^\$/p" passes/pipeline.c |

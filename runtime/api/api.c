@@ -230,7 +230,7 @@ void spvf_module_destroy(spvf_module *m) {
     ir_arena_free(&arena);
 }
 
-static bool is_spirv(const void *bytes, size_t size) {
+bool rt_is_spirv(const void *bytes, size_t size) {
     static const unsigned char magic[4] = {0x03, 0x02, 0x23, 0x07};
     const unsigned char *b = bytes;
     if (size < 4) return false;
@@ -238,42 +238,67 @@ static bool is_spirv(const void *bytes, size_t size) {
            (b[0] == magic[3] && b[1] == magic[2] && b[2] == magic[1] && b[3] == magic[0]);
 }
 
-typedef struct {
-    spvf_context *context;
-    spvf_module *module;
-    const char *name;
-    const void *bytes;
-    size_t size;
-    spvf_module_options options;
-} load_job;
-
 static bool is_blank(const char *bytes, size_t size) {
     while (size && memchr(" \t\r\n", bytes[size - 1], 4)) size--;
     return size == 0;
 }
 
 /* An empty text would be an empty module; most likely a program gives it by mistake. */
-static void refuse_blank(const load_job *j) {
-    if (!is_blank(j->bytes, j->size)) return;
-    ir_ctx *cx = &j->context->cx;
-    ir_report(cx, (ir_message){.severity = IR_ERROR, .file = j->name}, "the module is empty");
+static void refuse_blank(const rt_source *code, ir_ctx *cx) {
+    if (!is_blank(code->bytes, code->size)) return;
+    ir_report(cx, (ir_message){.severity = IR_ERROR, .file = code->name}, "the module is empty");
     ir_throw(cx, IR_ERR_INPUT);
 }
 
+ir_module *rt_read_source(spvf_context *context, const rt_source *code,
+                          const spvf_module_options *options) {
+    ir_ctx *cx = &context->cx;
+    refuse_blank(code, cx);
+    if (rt_is_container_source(code)) return rt_read_container(context, code, options);
+    spv_read_options o = {.file = code->name,
+                          .specs = (const spv_spec_value *)(const void *)options->specs,
+                          .nspecs = options->spec_count};
+    ir_module *m = rt_is_spirv(code->bytes, code->size)
+                       ? spv_read(cx, code->bytes, code->size, &o)
+                       : ir_parse(cx, code->name, code->bytes, code->size);
+    if (!m) ir_throw(cx, cx->status == IR_OK ? IR_ERR_INPUT : cx->status);
+    return m;
+}
+
+typedef struct {
+    spvf_context *context;
+    spvf_module *module;
+    rt_module_reader *read;
+    void *user;
+    spvf_module_options options;
+} load_job;
+
 static void load_module(void *arg) {
     load_job *j = arg;
-    ir_ctx *cx = &j->context->cx;
-    refuse_blank(j);
     j->module = rt_module_new(j->context);
-    spv_read_options o = {.file = j->name,
-                          .specs = (const spv_spec_value *)(const void *)j->options.specs,
-                          .nspecs = j->options.spec_count};
-    j->module->ir = is_spirv(j->bytes, j->size) ? spv_read(cx, j->bytes, j->size, &o)
-                                                : ir_parse(cx, j->name, j->bytes, j->size);
-    if (!j->module->ir) ir_throw(cx, cx->status == IR_OK ? IR_ERR_INPUT : cx->status);
-    if (!ir_verify_module(j->module->ir)) ir_throw(cx, IR_ERR_INPUT);
+    j->module->ir = j->read(j->context, j->user, &j->options);
+    if (!ir_verify_module(j->module->ir)) ir_throw(&j->context->cx, IR_ERR_INPUT);
     if (j->options.closures) rt_lower_closures(j->module);
     rt_module_describe(j->module);
+}
+
+spvf_status rt_load_module(spvf_context *context, rt_module_reader *read, void *user,
+                           const spvf_module_options *options, spvf_module **out) {
+    load_job j = {.context = context, .read = read, .user = user};
+    rt_copy_options(&j.options, options, sizeof j.options);
+    if (j.options.spec_count && !j.options.specs)
+        return rt_refuse_call(context, "spvf_module_load", "%zu specs at NULL",
+                              j.options.spec_count);
+    spvf_status status = rt_guard(context, load_module, &j);
+    if (status == SPVF_OK)
+        *out = j.module;
+    else
+        spvf_module_destroy(j.module);
+    return status;
+}
+
+static ir_module *read_code(spvf_context *context, void *user, const spvf_module_options *options) {
+    return rt_read_source(context, user, options);
 }
 
 spvf_status spvf_module_load(spvf_context *context, const char *name, const void *bytes,
@@ -285,17 +310,8 @@ spvf_status spvf_module_load(spvf_context *context, const char *name, const void
                               : out    ? "bytes"
                                        : "out");
     if (!rt_are_options(context, __func__, options)) return SPVF_ERROR_ARGUMENT;
-    load_job j = {.context = context, .bytes = bytes, .size = size};
-    j.name = name ? name : "<module>";
-    rt_copy_options(&j.options, options, sizeof j.options);
-    if (j.options.spec_count && !j.options.specs)
-        return rt_refuse_call(context, __func__, "%zu specs at NULL", j.options.spec_count);
-    spvf_status status = rt_guard(context, load_module, &j);
-    if (status == SPVF_OK)
-        *out = j.module;
-    else
-        spvf_module_destroy(j.module);
-    return status;
+    rt_source code = {name ? name : "<module>", bytes, size};
+    return rt_load_module(context, read_code, &code, options, out);
 }
 
 /* ----------------------------------------------------------------------------------- optimizing */

@@ -17,6 +17,7 @@ typedef struct {
     ir_arena *scratch;
     const void *data;
     size_t size;
+    spvf_blob *out;
 } emit_job;
 
 /* ------------------------------------------------------------------------- kernels of a module */
@@ -276,8 +277,7 @@ static void emit_native(emit_job *j, native_job *x) {
 
 /* ----------------------------------------------------------------------------------- the choice */
 
-static void emit_module(void *arg) {
-    emit_job *j = arg;
+static void emit_module(emit_job *j) {
     cg_spirv_options spirv = {0};
     native_job native;
     bool dot = strcmp(j->target, "dot") == 0;
@@ -300,17 +300,19 @@ static void emit_module(void *arg) {
     }
 }
 
-static spvf_status copy_out(spvf_context *context, const void *data, size_t size, spvf_blob *out) {
+void rt_copy_out(spvf_context *context, const void *data, size_t size, spvf_blob *out) {
     ir_ctx *cx = &context->cx;
     void *copy = cx->allocate ? cx->allocate(cx->alloc_user, size + 1) : malloc(size + 1);
-    if (!copy) {
-        rt_say_failure(context, IR_ERR_MEMORY);
-        return SPVF_ERROR_MEMORY;
-    }
+    if (!copy) ir_throw(cx, IR_ERR_MEMORY);
     if (size) memcpy(copy, data, size);
     ((char *)copy)[size] = 0;
     *out = (spvf_blob){copy, size, context};
-    return SPVF_OK;
+}
+
+static void emit_blob(void *arg) {
+    emit_job *j = arg;
+    emit_module(j);
+    rt_copy_out(j->module->context, j->data, j->size, j->out);
 }
 
 spvf_status spvf_module_emit(const spvf_module *module, const char *target, spvf_blob *out) {
@@ -320,9 +322,8 @@ spvf_status spvf_module_emit(const spvf_module *module, const char *target, spvf
                               target ? "out" : "target");
     ir_arena scratch;
     ir_arena_init(&scratch, &module->context->cx);
-    emit_job j = {.module = module, .target = target, .scratch = &scratch};
-    spvf_status status = rt_guard(module->context, emit_module, &j);
-    if (status == SPVF_OK) status = copy_out(module->context, j.data, j.size, out);
+    emit_job j = {.module = module, .target = target, .scratch = &scratch, .out = out};
+    spvf_status status = rt_guard(module->context, emit_blob, &j);
     ir_arena_free(&scratch);
     return status;
 }

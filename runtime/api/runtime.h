@@ -101,6 +101,25 @@ spvf_status rt_refuse_call(spvf_context *context, const char *call, const char *
     IR_PRINTF(3, 4);
 spvf_status rt_vrefuse_call(spvf_context *context, const char *call, const char *fmt, va_list ap)
     IR_PRINTF(3, 0);
+/* Code as bytes: SPIR-V, the text of the IR, or a container. */
+typedef struct {
+    const char *name; /* in messages */
+    const void *bytes;
+    size_t size;
+} rt_source;
+bool rt_is_spirv(const void *bytes, size_t size);
+/* Reads code, throws after a message. (api.c) */
+ir_module *rt_read_source(spvf_context *context, const rt_source *code,
+                        const spvf_module_options *options);
+/* The same of a container, its images linked. (container/module.c) */
+bool rt_is_container_source(const rt_source *code);
+ir_module *rt_read_container(spvf_context *context, const rt_source *code,
+                             const spvf_module_options *options);
+/* A module of what `read` returns, which throws after a message. */
+typedef ir_module *rt_module_reader(spvf_context *context, void *user,
+                                    const spvf_module_options *options);
+spvf_status rt_load_module(spvf_context *context, rt_module_reader *read, void *user,
+                           const spvf_module_options *options, spvf_module **out);
 /* An empty handle around IR, and the facts about its kernels once it is there. */
 spvf_module *rt_module_new(spvf_context *context);
 void rt_module_describe(spvf_module *m);
@@ -133,6 +152,8 @@ bool rt_are_options(spvf_context *context, const char *call, const void *options
 /* The bytes of a file in `arena`, at most SPVF_MAX_FILE_SIZE, with a 0 after them; throws after a
  * message. */
 char *rt_read_file(spvf_context *context, ir_arena *arena, const char *path, size_t *size);
+/* A blob of the bytes, with a 0 after them; throws after a message. (emit.c) */
+void rt_copy_out(spvf_context *context, const void *data, size_t size, spvf_blob *out);
 uint64_t rt_now_ns(void);
 void rt_write_file(spvf_context *context, const char *path, const void *data, size_t size);
 

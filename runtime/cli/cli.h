@@ -23,12 +23,13 @@ typedef struct {
     const char *help;
     const cli_option *options; /* ended by a NULL name */
     int nfiles;                /* positional arguments wanted */
+    bool many;                 /* or more */
     int (*run)(const char *const *files);
     const char *alone; /* an option with which no argument is needed, or NULL */
 } cli_command;
 
 extern const cli_command cli_info, cli_opt, cli_compile, cli_fuse, cli_explain, cli_run, cli_bench,
-    cli_devices, cli_cache;
+    cli_devices, cli_cache, cli_pack, cli_unpack, cli_inspect;
 
 /* The value of an option of this call, "" for a flag that is set, NULL when absent. */
 const char *cli_get(const char *name);
@@ -86,6 +87,14 @@ int cli_list_passes(void);
 /* An explanation for people, and as one JSON value. */
 void cli_print_explanation(FILE *f, const spvf_explanation *e);
 void cli_json_explanation(FILE *f, const spvf_explanation *e);
+
+/* What a module or a container says of a kernel, on standard output: for people, and as a JSON
+ * value. */
+void cli_print_kernel(const spvf_kernel_info *k);
+void cli_json_kernel(const spvf_kernel_info *k);
+/* The same of all that a container holds, which has been verified. */
+void cli_print_container(spvf_container *c);
+void cli_json_container(spvf_container *c);
 
 /* JSON on a stream: a string in quotes; bytes that are no UTF-8 become U+FFFD. */
 void cli_json_string(FILE *f, const char *s); /* NULL gives null */

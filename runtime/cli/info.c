@@ -28,7 +28,7 @@ static void print_arg(const spvf_arg_info *a) {
     putchar('\n');
 }
 
-static void print_kernel(const spvf_kernel_info *k) {
+void cli_print_kernel(const spvf_kernel_info *k) {
     printf("kernel %s\n", k->name);
     for (size_t i = 0; i < k->arg_count; i++) print_arg(&k->args[i]);
     const uint32_t *r = k->required_local_size, *h = k->local_size_hint;
@@ -74,8 +74,8 @@ static void json_arg(const spvf_arg_info *a, bool first) {
     putchar('}');
 }
 
-static void json_kernel(const spvf_kernel_info *k, bool first) {
-    fputs(first ? "{" : ",{", stdout);
+void cli_json_kernel(const spvf_kernel_info *k) {
+    putchar('{');
     json_member("name", k->name, ",");
     json_member("refusal", k->refusal, ",");
     json_sizes("required_local_size", k->required_local_size);
@@ -88,8 +88,10 @@ static void json_kernel(const spvf_kernel_info *k, bool first) {
 
 static void json_module(const spvf_module *m) {
     fputs("{\"kernels\":[", stdout);
-    for (size_t i = 0; i < spvf_module_kernel_count(m); i++)
-        json_kernel(spvf_module_kernel(m, i), i == 0);
+    for (size_t i = 0; i < spvf_module_kernel_count(m); i++) {
+        if (i) putchar(',');
+        cli_json_kernel(spvf_module_kernel(m, i));
+    }
     fputs("],\"specs\":[", stdout);
     for (size_t i = 0; i < spvf_module_spec_count(m); i++) {
         spvf_spec_value v;
@@ -109,7 +111,7 @@ static int run_info(const char *const *files) {
         json_module(m);
     } else if (m) {
         for (size_t i = 0; i < spvf_module_kernel_count(m); i++)
-            print_kernel(spvf_module_kernel(m, i));
+            cli_print_kernel(spvf_module_kernel(m, i));
         print_specs(m);
     }
     int rc = m ? CLI_OK : CLI_FAILED;

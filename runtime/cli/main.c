@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const cli_command *const commands[] = {&cli_info,  &cli_opt,     &cli_compile,
-                                              &cli_fuse,  &cli_explain, &cli_run,
-                                              &cli_bench, &cli_devices, &cli_cache};
-enum { COMMANDS = sizeof commands / sizeof *commands, MAX_OPTIONS = 32, MAX_FILES = 2 };
+static const cli_command *const commands[] = {&cli_info,    &cli_opt,  &cli_compile, &cli_fuse,
+                                              &cli_explain, &cli_run,  &cli_bench,   &cli_devices,
+                                              &cli_cache,   &cli_pack, &cli_unpack,  &cli_inspect};
+enum { COMMANDS = sizeof commands / sizeof *commands, MAX_OPTIONS = 32 };
 
 /* The command and options of this call; it runs once per process. */
 static const cli_command *running;
@@ -97,8 +97,8 @@ static bool take_option(const cli_command *c, char **argv, int *i) {
     return true;
 }
 
-static int run_command(const cli_command *c, char **argv) {
-    const char *files[MAX_FILES] = {NULL};
+/* Files has room for all of argv, and is zeroed. */
+static int run_command(const cli_command *c, char **argv, const char **files) {
     int n = 0;
     running = c;
     for (int i = 0; argv[i]; i++) {
@@ -106,7 +106,7 @@ static int run_command(const cli_command *c, char **argv) {
         bool ok = true;
         if (argv[i][0] == '-' && argv[i][1])
             ok = take_option(c, argv, &i);
-        else if (n < c->nfiles)
+        else if (n < c->nfiles || c->many)
             files[n++] = argv[i];
         else
             ok = wrong(c, "one argument too many", argv[i]);
@@ -124,8 +124,13 @@ static int dispatch(int argc, char **argv) {
         return print_commands(stdout), CLI_OK;
     if (strcmp(argv[1], "--version") == 0)
         return printf("spvfuse %d.%d\n", SPVF_VERSION_MAJOR, SPVF_VERSION_MINOR), CLI_OK;
-    for (int i = 0; i < COMMANDS; i++)
-        if (strcmp(argv[1], commands[i]->name) == 0) return run_command(commands[i], argv + 2);
+    for (int i = 0; i < COMMANDS; i++) {
+        if (strcmp(argv[1], commands[i]->name) != 0) continue;
+        const char **files = calloc((size_t)argc, sizeof *files);
+        int rc = files ? run_command(commands[i], argv + 2, files) : CLI_FAILED;
+        free(files);
+        return rc;
+    }
     fprintf(stderr, "spvfuse: unknown command '%s'; see 'spvfuse --help'\n", argv[1]);
     return CLI_USAGE;
 }

@@ -1,5 +1,7 @@
 /* binary.c — programs as bytes that last: a header, the values of specialization constants, SPIR-V.
  *
+ * A container (docs/CONTAINER.md) is such a program, too, with default values.
+ *
  * The header has a checksum of all the rest, so that what was damaged or cut is found out; other
  * versions of the library refuse what this one writes when the layout's number changes.
  */
@@ -69,9 +71,24 @@ static bool is_whole(const header *h, const void *rest, size_t size) {
     return h->il_size == size - specs && h->checksum == checksum(h, rest, size);
 }
 
+/* Of a container only the SPIR-V is of use here: it is a program that has been linked. */
+static bool decode_container(const void *bytes, size_t size, ocl_code *code) {
+    spvf_context *context;
+    spvf_container *c = NULL;
+    if (spvf_context_create(NULL, &context) != SPVF_OK) return false;
+    bool ok = spvf_container_load(context, "binary", bytes, size, &c) == SPVF_OK &&
+              spvf_container_verify(c) == SPVF_OK;
+    spvf_container_destroy(c);
+    spvf_context_destroy(context);
+    *code = (ocl_code){.type = CL_PROGRAM_BINARY_TYPE_EXECUTABLE, .il = bytes, .il_size = size};
+    return ok;
+}
+
 bool ocl_decode(const void *bytes, size_t size, ocl_code *code) {
+    const rt_source source = {.bytes = bytes, .size = size};
     header h;
-    if (size < sizeof h) return false;
+    bool ours = size >= sizeof h && memcmp(bytes, magic, sizeof magic) == 0;
+    if (!ours) return rt_is_container_source(&source) && decode_container(bytes, size, code);
     memcpy(&h, bytes, sizeof h);
     const char *body = (const char *)bytes + sizeof h;
     if (!is_whole(&h, body, size - sizeof h)) return false;

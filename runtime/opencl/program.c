@@ -1,8 +1,8 @@
 /* program.c — programs: what they are made from, and what can be asked about them.
  *
  * A program comes from source, from SPIR-V, from binaries, or from a link; built-in kernels do not
- * exist.  What it comes from is copied and never changes.  What builds add (build.c) is protected
- * by the lock of the program.
+ * exist.  A container is taken as SPIR-V and as a binary.  What a program comes from is copied and
+ * never changes.  What builds add (build.c) is protected by the lock of the program.
  */
 #include "runtime/opencl/build.h"
 
@@ -91,10 +91,16 @@ static bool is_spirv(const void *il, size_t size) {
     return first == SPIRV_MAGIC || first == SWAPPED_MAGIC;
 }
 
+/* SPIR-V, or a container of it. */
+static bool is_il(const void *il, size_t size) {
+    const rt_source source = {.bytes = il, .size = size};
+    return is_spirv(il, size) || rt_is_container_source(&source);
+}
+
 static cl_program CL_API_CALL create_with_il(cl_context c, const void *il, size_t size,
                                              cl_int *error) {
     if (!ocl_is(c, OCL_CONTEXT)) return ocl_fail(error, CL_INVALID_CONTEXT);
-    if (!il || !is_spirv(il, size)) return ocl_fail(error, CL_INVALID_VALUE);
+    if (!il || !is_il(il, size)) return ocl_fail(error, CL_INVALID_VALUE);
     cl_program p = ocl_new_program(c, OCL_FROM_IL);
     if (p) {
         p->il = ocl_copy_binary(il, size).bytes;

@@ -42,7 +42,7 @@ report() {
     fi
 }
 
-for pair in "spirv text" "plan gen"; do
+for pair in "spirv text" "plan gen" "container hcf"; do
     set -- $pair
     fuzz_one "$1" & first=$!
     fuzz_one "$2" 5 & second=$!

@@ -1,7 +1,7 @@
 #!/bin/sh
 # random.sh BUILD: what the generators of random programs make of a seed that is new each time, the
 # seconds since 1970, or SEED: pipelines, functions, kernels, programs of the register allocator, commands of
-# queues and of command buffers, damaged modules, plans and entries of the cache.  RANDOM_TIMES
+# queues and of command buffers, damaged modules, plans, containers and entries of the cache.  RANDOM_TIMES
 # (default 1) as many as below, which take minutes.  The first line names the seed, with which the
 # same is made again; what fails is shown.
 set -u
@@ -35,4 +35,6 @@ try 20000 fuzz/spirv "$build/seeds/spirv"
 try 20000 fuzz/text "$build/seeds/text"
 try 20000 fuzz/plan "$build/seeds/plan"
 try 20000 fuzz/entry "$build/seeds/entry"
+try 20000 fuzz/container "$build/seeds/container"
+try 20000 fuzz/hcf "$build/seeds/hcf"
 exit $status

@@ -5,7 +5,7 @@ out=$1
 corpus=$2
 spvfuse=$3
 mkdir -p "$out/spirv" "$out/text" "$out/plan" "$out/gen" "$out/lanes" "$out/pipelines" "$out/regalloc" \
-    "$out/entry"
+    "$out/entry" "$out/container" "$out/hcf"
 # Small modules of each producer, and malformed ones.
 find "$corpus" -path '*clang*' -name '*.spv' -size -8k | grep -v '\.out/' | sort | awk 'NR % 4 == 0' |
     while read -r f; do cp "$f" "$out/spirv/$(echo "$f" | tr / _)"; done
@@ -17,6 +17,15 @@ for f in tests/ir/*.ir tests/passes/*/*.ir; do
     head -c 3000 "$f" >"$out/text/head_$(basename "$f")"
 done
 cp tests/corpus/*.plan docs/demo/*.plan "$out/plan/"
+# Containers of a few modules, of both kinds, and of objects where code is made for this machine.
+for name in saxpy call_tree constant_tables; do
+    spv=$corpus/clang15-O2/$name.spv
+    "$spvfuse" pack "$spv" -o "$out/container/$name"
+    "$spvfuse" pack "$spv" "$corpus/clang15-O2/switch_dense.spv" --set id=5 -t x86_64:v2 \
+        -o "$out/container/$name.native"
+    "$spvfuse" pack "$spv" --hcf --set k=v -o "$out/hcf/$name"
+done
+cp tests/fuzz/*.hcf "$out/hcf/"
 # Entries of the cache, where native code can be made.
 work=$(mktemp -d)
 for name in saxpy constant_tables program_scope_pointer switch_dense wg_scan; do

@@ -269,6 +269,47 @@ for command in 'explain two.plan' 'explain turn.plan' 'explain huge.plan' 'expla
     expect 0 '' '' read_by_program $command --json
 done
 
+# ---- containers
+{ echo 'target 64' && echo 'func @five(): i32 export {' && printf 'entry:\n  ret i32 5\n}\n'; } >five.ir
+{ echo 'target 64' && echo 'func @five(): i32 import'
+    echo 'kernel @take(%p: ptr.global of i32) {' && printf 'entry:\n  %%v: i32 = call @five()\n'
+    printf '  store %%v, %%p align 4\n  ret\n}\n'; } >take.ir
+expect 0 '' '' "$spvfuse" pack k.ir local.ir -o c.spvc --set id=7
+expect 0 'image 0 k.ir: spirv, *image 1 local.ir: spirv, *kernel put*in image 0*container: id = 7' '' \
+    "$spvfuse" inspect c.spvc
+expect 0 'kernel put*kernel get*' '' "$spvfuse" info c.spvc
+expect 0 'images/0-k.ir.spv?images/1-local.ir.spv' '' "$spvfuse" unpack c.spvc -o images
+expect 0 'kernel put*' '' "$spvfuse" info images/0-k.ir.spv
+expect 0 '' '' "$spvfuse" pack -t x86_64:v2,x86_64:v3 k.ir -o levels.spvc
+expect 0 '*image 1 k.ir:x86_64:v2: object for x86_64:v2*image 2 *: object for x86_64:v3*' '' \
+    sh -c 'cat levels.spvc | "$0" inspect -' "$spvfuse"
+expect 0 '*in image 0, 1, 2*' '' "$spvfuse" inspect levels.spvc
+"$spvfuse" compile k.ir -t x86_64:v4 -o k.o
+"$spvfuse" compile k.ir -t spirv -o k.spv
+expect 0 '' '' "$spvfuse" pack x86_64:v4=k.o k.spv -o levels.spvc
+expect 0 'image 0 k.o: object for x86_64:v4*image 1 k.spv: spirv*in image 0, 1*' '' \
+    "$spvfuse" inspect levels.spvc
+expect 0 'object-id=*generator=spvfuse*{.images*}.put*' '' "$spvfuse" pack k.ir --hcf
+"$spvfuse" pack k.ir --hcf -o k.hcf
+for file in c.spvc k.hcf; do
+    sed "s/k.ir/$file/" good.plan >packed.plan
+    expect 0 'x?0..0? = 1' '' "$spvfuse" run packed.plan
+    expect 0 '' '' read_by_program inspect $file --json
+done
+expect 0 '' '' "$spvfuse" unpack c.spvc --hcf -o again.hcf
+expect 0 'kernel put*kernel get*' '' "$spvfuse" info again.hcf
+expect 0 '' '' "$spvfuse" pack five.ir take.ir -o both.spvc
+expect 0 '*image 0 exports five*image 1 imports five*' '' "$spvfuse" inspect both.spvc
+expect 0 '' '' "$spvfuse" pack five.ir take.ir --link -o linked.spvc
+expect 0 'image 0 linked: spirv*' '' "$spvfuse" inspect linked.spvc
+head -c 100 c.spvc >cut.spvc
+expect 1 '' 'cut.spvc: error: byte 0x10, header: size *, where there are 100 bytes' \
+    "$spvfuse" inspect cut.spvc
+expect 1 '' '*x: error: cannot be read*' "$spvfuse" pack k.ir x -o c.spvc
+expect 1 '' '*good.plan: it is neither a container nor code that is known*' "$spvfuse" pack good.plan
+expect 2 '' '*-o is needed*' "$spvfuse" unpack c.spvc
+expect 2 '' 'usage: spvfuse pack *' "$spvfuse" pack
+
 # ---- run
 expect 0 'x?0..0? = 1' '' "$spvfuse" run good.plan
 expect 1 '*' '*no end after 1 instructions of the work-group*' "$spvfuse" run good.plan --limit 1
