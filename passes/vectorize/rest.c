@@ -17,6 +17,9 @@
  * may have been entered without an iteration, so their number must be known.  Loops with
  * values that go from one item to the next, or on to what follows, keep the scalar loop for the
  * rest.  A part of a loop (parts.c) with such an iteration leaves no items.
+ *
+ * Where loops are inside, or the loop has one iteration at most, all iterations are under a mask
+ * instead, which costs little, and the body is not copied.
  */
 #include "passes/vectorize/groups.h"
 
@@ -110,6 +113,15 @@ bool simd_has_rest(const simd *s) {
     return size <= SMALL && !is_rare(s, size);
 }
 
+/* Known items need no mask but in the last iteration.  Sub-groups are whole as a rule, and what
+ * their items exchange costs more under a mask. */
+bool simd_shares_rest(const simd *s) {
+    bool lanes = s->scalar.loop->header->loop_hint & IR_LOOP_LANES;
+    if (simd_known_items(s) || lanes || !simd_may_have_rest(s)) return false;
+    if (simd_most_items(s) <= s->lanes) return true;
+    return s->scalar.loop->child && simd_has_rest(s);
+}
+
 /* The copies of the vector loop are forgotten. */
 static void begin_again(simd *s) {
     foreach_in (uint32_t, id, s->touched) {
@@ -148,15 +160,19 @@ static ir_inst *find_first(simd *s, const simd_frame *fr) {
     return ir_append_arg(ir_append_arg(first, fr->end), fr->start);
 }
 
-/* Which lanes there are items for, from the number of the first one on. */
-static void build_mask(simd *s, ir_inst *first) {
-    ir_at_end(&s->b, s->preheader);
-    ir_inst *left = ir_build2(&s->b, IR_OP_sub, first->type, s->scalar.end, first);
+/* Which lanes there are items for, if so many are left. */
+static void build_mask(simd *s, ir_inst *left) {
     ir_type t = ir_scalar(IR_I32);
     left = ir_build1(&s->b, IR_OP_trunc, t, left);
     ir_inst *lanes = simd_ramp(s, ir_const(s->f, t, 0), 1);
     s->node[0].mask = ir_build2(&s->b, IR_OP_ult, simd_mask_type(s), lanes, simd_splat(s, left));
     s->last = ir_build2(&s->b, IR_OP_sub, t, left, ir_const(s->f, t, 1));
+}
+
+void simd_mask_items(simd *s, ir_inst *first) {
+    ir_inst *left = ir_build2(&s->b, IR_OP_sub, first->type, s->scalar.end, first);
+    left = ir_build2(&s->b, IR_OP_umin, left->type, left, ir_const(s->f, left->type, s->lanes));
+    build_mask(s, left);
 }
 
 void simd_build_rest(simd *s, const simd_frame *fr) {
@@ -166,7 +182,8 @@ void simd_build_rest(simd *s, const simd_frame *fr) {
     s->preheader = ir_block_new(s->f, NULL);
     s->preheader->mark = SIMD_NONE;
     ir_inst *first = find_first(s, fr);
-    build_mask(s, first);
+    ir_at_end(&s->b, s->preheader);
+    build_mask(s, ir_build2(&s->b, IR_OP_sub, first->type, s->scalar.end, first));
     simd_make_nodes(s);
     ir_build_jmp(&s->b, s->node[0].head);
     s->value[l->counter->id].base = first;

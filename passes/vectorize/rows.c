@@ -12,13 +12,14 @@
  * item keeps its own.  Loads with an address that rows have in common see the same value, as all
  * analyses of uniform values assume.
  *
- * R is 2, 4 or 8: as many as there are rows, and as fit into registers with two registers for each
- * value that goes around in the innermost loops.
+ * R is 2 or 4: as many as there are rows, and as fit into registers with two registers for each
+ * value that goes around in the innermost loops.  More rows share little more, as the loads of each
+ * row remain, and their code was larger and no faster.
  */
 #include "passes/vectorize/simd.h"
 
 enum {
-    MOST_ROWS = 8,
+    MOST_ROWS = 4,
     MOST_SIZE = 400, /* instructions of the loops */
     SPARE = 4,       /* registers */
     FEW = 4          /* shared loads that pay without a loop inside */
@@ -279,7 +280,7 @@ static void list_loops(const jam *like, jam_list *list) {
     }
 }
 
-/* Does:  runs 2, 4 or 8 iterations of loops with the hint `rows` at once, where they share loads.
+/* Does:  runs 2 or 4 iterations of loops with the hint `rows` at once, where they share loads.
  * Needs: code of a work-group, with the loops that `regions` makes; what is the same for a row is
  *        computed before its loop (licm).
  * Leaves: a copy of the loops for rows that are left.

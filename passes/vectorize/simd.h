@@ -142,7 +142,7 @@ typedef struct {
     ir_vec(struct simd_carried) carried;
     ir_vec(struct simd_after) after; /* values of the loop that are used after it */
     ir_vec(ir_inst *) phis;          /* scalar phis whose copies get their arguments at the end */
-    bool is_rest;                    /* the iteration for the remaining items is being built */
+    bool is_rest;                    /* iterations that are built have a mask of their items */
     ir_inst *last;                   /* rest: the number of the last active lane, i32 */
     uint64_t scalar_price, vector_price; /* of an item, if they have been compared */
     ir_inst *aside[4];                   /* memory of the function for lanes (updates.c) */
@@ -429,7 +429,8 @@ typedef struct {
     ir_block *skip, *rest; /* lead to the scalar loop: in place of the vector loop, and after it */
     ir_inst *start, *end;  /* of the vector loop */
     ir_inst *counter;
-    bool has_rest; /* the remaining items are an iteration under a mask */
+    bool has_rest;  /* the remaining items are an iteration under a mask */
+    bool is_masked; /* so are all others, which the same code does */
 } simd_frame;
 
 /* A vector loop with one iteration. */
@@ -449,6 +450,10 @@ bool simd_has_rest(const simd *s);
 unsigned simd_rows_of(const simd *s);
 /* Could they be? */
 bool simd_may_have_rest(const simd *s);
+/* Are all items to be done by iterations under a mask? */
+bool simd_shares_rest(const simd *s);
+/* The mask of an iteration in the vector loop, which begins at item `first`. */
+void simd_mask_items(simd *s, ir_inst *first);
 /* Builds it in place of the scalar loop, which cannot be reached after that. */
 void simd_build_rest(simd *s, const simd_frame *fr);
 

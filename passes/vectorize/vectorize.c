@@ -97,6 +97,11 @@ static void build_setup(simd *s, simd_frame *fr) {
     ir_redirect_edge(from, edge, setup);
     fr->start = ir_arg(l->counter, l->entry);
     ir_at_end(&s->b, setup);
+    if (fr->is_masked) { /* there is an item */
+        fr->end = l->end;
+        ir_build_br(&s->b, ir_const(s->f, IR_I1, 1), s->preheader, fr->skip);
+        return;
+    }
     ir_inst *n = ir_build2(&s->b, IR_OP_sub, t, l->end, fr->start);
     if (l->is_innermost) n = count_iterations(s, fr->start, n);
     ir_inst *full = ir_build2(&s->b, IR_OP_and, t, n, number(s, ~(uint64_t)(s->lanes - 1)));
@@ -143,6 +148,8 @@ static void build_nodes(simd *s, simd_frame *fr) {
     fr->counter = ir_append_arg(ir_build_phi(s->node[0].head, s->scalar.counter->type), fr->start);
     s->value[s->scalar.counter->id].base = fr->counter;
     simd_begin_carried(s);
+    ir_at_end(&s->b, s->node[0].head);
+    if (fr->is_masked) simd_mask_items(s, fr->counter);
     simd_fill_nodes(s);
 }
 
@@ -166,8 +173,13 @@ static void build_end(simd *s, simd_frame *fr) {
     }
     simd_find_results(s);
     uint32_t latch = ir_pred_index(l->exit, l->latch);
-    ir_build_br(&s->b, ir_build2(&s->b, l->test, IR_I1, fr->end, l->end), l->loop->header, l->exit);
+    if (fr->is_masked)
+        ir_build_jmp(&s->b, l->exit);
+    else
+        ir_build_br(&s->b, ir_build2(&s->b, l->test, IR_I1, fr->end, l->end), l->loop->header,
+                    l->exit);
     foreach_phi (phi, l->exit) ir_append_arg(phi, ir_arg(phi, latch));
+    if (fr->is_masked) return;
     simd_leave_loops(s, fr->rest, fr->end);
 }
 
@@ -182,7 +194,8 @@ static void build(simd *s, simd_frame *fr) {
 /* The vector loop becomes code without a loop if it has one iteration. */
 static void note_straight(const simd *s, const simd_frame *fr) {
     bool known = ir_is_const(fr->start) && ir_is_const(fr->end);
-    if (!known || fr->end->imm.bits - fr->start->imm.bits != s->lanes) return;
+    bool once = known && fr->end->imm.bits - fr->start->imm.bits == s->lanes;
+    if (!once && !(fr->is_masked && simd_most_items(s) <= s->lanes)) return;
     *ir_push(s->code->memory, &s->code->straight) =
         (simd_straight){s->node[0].head, fr->rest->pred[0]};
 }
@@ -207,7 +220,9 @@ static void discard(simd *s, simd_frame *fr) {
 
 /* Builds the vector loop, and keeps it if it pays. */
 static void replace_loop(simd *s) {
-    simd_frame fr = {.has_rest = simd_has_rest(s)};
+    simd_frame fr = {.is_masked = simd_shares_rest(s)};
+    fr.has_rest = fr.is_masked || simd_has_rest(s);
+    s->is_rest = fr.is_masked;
     simd_find_groups(s);
     build(s, &fr);
     if (s->cx->lanes || simd_pays(s, &fr))
@@ -218,7 +233,8 @@ static void replace_loop(simd *s) {
     if (simd_is_part(s) && !fr.has_rest)
         simd_replace_part(s, s->preheader->pred[0], fr.start, fr.end);
     simd_remark(s, fr.has_rest);
-    if (fr.has_rest) {
+    if (fr.has_rest && fr.is_masked) ir_make_jmp(s->preheader->pred[0], 0);
+    if (fr.has_rest && !fr.is_masked) {
         simd_build_rest(s, &fr);
         ir_count(s->f->module->cx, vectorize_rests, 1);
     }

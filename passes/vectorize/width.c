@@ -7,7 +7,7 @@
  * Where the rounds of an inner loop step over the elements of other items, small and medium bodies
  * have four registers: the more elements of each line and page are used while they are near.
  * Members of structures are shuffled, and elements of small arrays selected, register by register,
- * so accesses to them make a body larger.
+ * so accesses to them make a body larger; members are several registers for each value already.
  *
  * Live ranges are intervals in the order of the nodes, which is topological: a value lives from its
  * definition to its last use, and to the latch of a loop that it is used in but not defined in.
@@ -38,6 +38,7 @@ static bool is_vector_value(const simd *s, const ir_inst *i) {
 typedef struct {
     unsigned bits; /* of the most frequent elements */
     unsigned size; /* operations */
+    bool shuffles; /* are members of structures among them? */
 } contents;
 
 static contents find_contents(const simd *s) {
@@ -48,8 +49,10 @@ static contents find_contents(const simd *s) {
         unsigned depth = s->node[k].loop->depth - s->scalar.loop->depth;
         if (simd_is_last(s, s->node[k].loop)) depth--;
         foreach_inst (i, s->node[k].block) {
-            c.size += (ir_has_flag(i, F_NOFOLD) ? FUNCTION : 1) + simd_shuffles_of(s, i) +
-                      simd_selections_of(s, i);
+            unsigned shuffles = simd_shuffles_of(s, i);
+            c.size +=
+                (ir_has_flag(i, F_NOFOLD) ? FUNCTION : 1) + shuffles + simd_selections_of(s, i);
+            c.shuffles |= shuffles != 0;
             ir_type t = i->op == IR_OP_store ? ir_arg(i, 0)->type : i->type;
             if (is_vector_value(s, i))
                 weight[ir_bits(NULL, t)] += UINT64_C(1) << (depth < 8 ? 3 * depth : 24);
@@ -171,7 +174,8 @@ static unsigned choose_innermost_lanes(const simd *s, const contents *c) {
 }
 
 static unsigned choose_lanes(const simd *s, const contents *c) {
-    unsigned lanes = vector_bits(s) / c->bits, times = c->size < FEW ? 4 : c->size < SOME ? 2 : 1;
+    unsigned lanes = vector_bits(s) / c->bits, times = c->size < SOME ? 2 : 1;
+    if (c->size < FEW && !c->shuffles) times = 4;
     if (s->scalar.is_innermost) return choose_innermost_lanes(s, c);
     if (times == 1 && c->size < MANY && is_chain(s)) times = 2;
     if (times == 2 && simd_steps_over(s)) times = 4;
