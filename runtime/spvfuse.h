@@ -875,6 +875,16 @@ typedef struct {
                        order, so one that is too small ends at its guard page */
 } spvf_native_kernel;
 
+/* An object that spvf_module_emit has written for this machine, in memory, without a linker: an image
+ * that spvf_container_pick has chosen, say.  The bytes are not kept.  They are checked so that nothing
+ * is read or written beyond them, but code runs as it is, so they must be trusted. */
+typedef struct spvf_native spvf_native;
+SPVF_API spvf_status spvf_native_load(spvf_context *context, const char *name, const void *bytes,
+                                      size_t size, spvf_native **out);
+/* Its array, ended by one without a name. */
+SPVF_API const spvf_native_kernel *spvf_native_kernels(const spvf_native *native);
+SPVF_API void spvf_native_destroy(spvf_native *native); /* no thread may be in it */
+
 #ifdef __cplusplus
 }
 #endif

@@ -8,6 +8,8 @@
  *   recognize.c   what a file is, and the kernels of code that is no SPIR-V
  *   write.c       contents to bytes
  *   pick.c        the image of a kernel for a device
+ *   native.c      objects in memory, to be called
+ *   elf.h         files of objects and cubins
  *   module.c      SPIR-V of one or more containers as one module
  *   hcf.h         AdaptiveCpp's text containers
  *

@@ -465,6 +465,98 @@ Test(container, as_a_module) {
     spvf_blob_destroy(&blob);
 }
 
+/* --------------------------------------------------------------------------------- native objects */
+
+/* The best image for this machine, in memory, run. */
+Test(container, native) {
+    spvf_blob blob = pack_everything();
+    spvf_container *c = load(blob.data, blob.size);
+    spvf_image_info info;
+    spvf_native *n;
+    uint32_t image;
+    size_t size;
+    cr_assert_eq(spvf_container_pick(c, "twice", "cpu", &image), SPVF_OK);
+    cr_assert(spvf_container_image(c, image, &info));
+    const void *code = spvf_container_code(c, image, &size);
+    if (strcmp(info.format, "object") == 0) {
+        cr_assert_eq(spvf_native_load(context, info.name, code, size, &n), SPVF_OK, "%s", messages);
+        const spvf_native_kernel *k = spvf_native_kernels(n);
+        cr_expect(strcmp(k[0].name, "twice") == 0 && !k[1].name);
+        cr_expect(k->arg_count == 1 && k->args[0].kind == 0);
+        float value = 1.5f;
+        const spvf_group_info group = {.group_end = {1, 1, 1},
+                                       .num_groups = {1, 1, 1},
+                                       .local_size = {1, 1, 1},
+                                       .global_size = {1, 1, 1},
+                                       .work_dim = 1};
+        k->run(&group, (void *const[]){&value});
+        cr_expect_eq(value, 3.0f);
+        spvf_native_destroy(n);
+    }
+    spvf_container_destroy(c);
+    spvf_blob_destroy(&blob);
+}
+
+/* Constants with addresses, data, tables of jumps: all kinds of relocations. */
+Test(container, native_data) {
+    static const char text[] = "target 64\n@table: const [4 x i32] align 4 = {3, 5, 7, 9}\n"
+                               "kernel @look(%p: ptr.global of i32, %i: i64) {\nentry:\n"
+                               "  %o: i64 = shl %i, 2\n"
+                               "  %q: ptr.const = ptradd @table, %o\n"
+                               "  %v: i32 = load %q align 4\n"
+                               "  store %v, %p align 4\n  ret\n}\n";
+    spvf_module *m = load_text(context, text);
+    const char *target = rt_default_target(&m->arena);
+    spvf_blob o;
+    spvf_native *n;
+    if (target) {
+        cr_assert_eq(spvf_module_emit(m, target, &o), SPVF_OK);
+        cr_assert_eq(spvf_native_load(context, "o", o.data, o.size, &n), SPVF_OK, "%s", messages);
+        uint32_t value = 0;
+        uint64_t i = 2;
+        const spvf_group_info group = {.group_end = {1, 1, 1},
+                                       .num_groups = {1, 1, 1},
+                                       .local_size = {1, 1, 1},
+                                       .global_size = {1, 1, 1},
+                                       .work_dim = 1};
+        spvf_native_kernels(n)->run(&group, (void *const[]){&value, &i});
+        cr_expect_eq(value, 7);
+        spvf_native_destroy(n);
+        spvf_blob_destroy(&o);
+    }
+    spvf_module_destroy(m);
+}
+
+/* Any byte may be wrong, as long as nothing is run. */
+Test(container, damaged_native) {
+    spvf_module *m = load_text(context, twice);
+    const char *target = rt_default_target(&m->arena);
+    spvf_blob o;
+    spvf_native *n;
+    unsigned refused = 0;
+    if (target) {
+        cr_assert_eq(spvf_module_emit(m, target, &o), SPVF_OK);
+        for (size_t at = 0; at < o.size; at++)
+            for (unsigned flip = 0; flip < 3; flip++) {
+                uint8_t *copy = malloc(o.size);
+                memcpy(copy, o.data, o.size);
+                copy[at] ^= (uint8_t[]){1, 0x80, 0xff}[flip];
+                messages[0] = 0;
+                spvf_status status =
+                    spvf_native_load(context, "o", copy, flip ? o.size : at + 1, &n);
+                cr_expect((status == SPVF_OK) == (n != NULL) && (n || messages[0]), "%zu", at);
+                refused += !n;
+                spvf_native_destroy(n);
+                free(copy);
+            }
+        cr_expect_gt(refused, o.size);
+        spvf_blob_destroy(&o);
+    }
+    cr_expect_eq(spvf_native_load(context, "o", "nothing", 7, &n), SPVF_ERROR_REFUSED);
+    cr_expect(strstr(messages, "o: error: it is no object for this machine"), "%s", messages);
+    spvf_module_destroy(m);
+}
+
 /* Objects and cubins of which any byte may be wrong: names are found, or the file is refused. */
 static void count_name(void *user, const char *name) { *(size_t *)user += strlen(name); }
 

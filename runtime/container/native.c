@@ -1,0 +1,189 @@
+/* native.c — an object that spvf_module_emit has written, in memory, without a linker.
+ *
+ * Its sections of code, constants and data become those of a cg_object, which is loaded like one
+ * that has just been compiled (native/jit.c).  All symbols of such an object are its own, so each
+ * relocation is one against a place in these sections.  Unwind tables and lines are left out.
+ *
+ * The file is checked so that nothing beyond it is read or written.  Code runs as it is: the caller
+ * trusts it.
+ */
+#include "runtime/container/elf.h"
+#include "runtime/devices/cpu/cpu.h"
+
+struct spvf_native {
+    spvf_context *context;
+    ir_arena arena;
+    rt_code code;
+    const spvf_native_kernel *kernels;
+};
+
+typedef struct {
+    spvf_context *context;
+    const char *name;
+    elf_file file;
+    const cg_elf *machine;
+    elf_section strings, symbols; /* names of symbols, and these */
+    int *section_of;              /* cg_section by number of section; -1: none of them */
+    cg_object object;
+    uint32_t table, entries; /* where the kernels are in the data, and how many with the last */
+    spvf_native *native;
+} loading;
+
+IR_NORETURN static void fail(const loading *l, const char *what) {
+    ir_report(&l->context->cx, (ir_message){.severity = IR_ERROR, .file = l->name}, "%s", what);
+    ir_throw(&l->context->cx, IR_ERR_INPUT);
+}
+
+static elf_section section_at(const loading *l, uint32_t n) {
+    elf_section s;
+    if (!elf_section_of(&l->file, n, &s)) fail(l, "the table of sections is damaged");
+    return s;
+}
+
+/* ------------------------------------------------------------------------------------ sections */
+
+static int find_kind(const char *name) {
+    static const struct {
+        const char *name;
+        cg_section section;
+    } known[] = {{".text", CG_TEXT},
+                 {".rodata", CG_RODATA},
+                 {".data.rel.ro", CG_RODATA},
+                 {".data", CG_DATA}};
+    for (unsigned n = 0; n < sizeof known / sizeof *known; n++)
+        if (strcmp(name, known[n].name) == 0) return known[n].section;
+    return -1;
+}
+
+static void take_bytes(loading *l, uint32_t number, const elf_section *s) {
+    const elf_section names = section_at(l, l->file.head.names);
+    const char *name = elf_text(&l->file, &names, s->name);
+    const uint8_t *bytes = elf_part(&l->file, s->offset, s->size);
+    int kind = name ? find_kind(name) : -1;
+    if (!(s->flags & ELF_ALLOCATED) || kind < 0) return;
+    if (!bytes || s->size > INT32_MAX || s->align > UINT32_MAX || l->object.size[kind])
+        fail(l, "a section is damaged");
+    l->section_of[number] = kind;
+    l->object.bytes[kind] = (uint8_t *)(uintptr_t)bytes; /* which are never changed */
+    l->object.size[kind] = (uint32_t)s->size;
+    l->object.align[kind] = (uint32_t)s->align;
+}
+
+static void take_sections(loading *l) {
+    uint32_t count = l->file.head.sections;
+    l->section_of = ir_new_array(&l->native->arena, int, count);
+    for (uint32_t n = 0; n < count; n++) {
+        const elf_section s = section_at(l, n);
+        l->section_of[n] = -1;
+        if (s.type == ELF_PROGRAM_BITS) take_bytes(l, n, &s);
+        if (s.type != ELF_SYMBOL_TABLE) continue;
+        l->symbols = s;
+        l->strings = section_at(l, s.link);
+    }
+    for (int s = 0; s < CG_SECTIONS; s++)
+        *ir_push(&l->native->arena, &l->object.symbols) =
+            (cg_symbol){"", (cg_section)s, 0, 0, 0, 0};
+}
+
+/* --------------------------------------------------------------------------------- relocations */
+
+/* The section that a number names, which has at least so many bytes. */
+static cg_section place(const loading *l, uint32_t section, uint64_t bytes) {
+    int kind = section < l->file.head.sections ? l->section_of[section] : -1;
+    if (kind < 0 || bytes > l->object.size[kind]) fail(l, "a symbol or relocation is damaged");
+    return (cg_section)kind;
+}
+
+static void take_relocation(loading *l, cg_section in, const elf_relocation *r) {
+    elf_symbol to;
+    bool is_pc32 = r->type == l->machine->pc32;
+    uint32_t bytes = is_pc32 ? 4 : 8;
+    if (!elf_record(&l->file, &l->symbols, r->symbol, &to, sizeof to) ||
+        (!is_pc32 && r->type != l->machine->abs64) || l->object.size[in] < bytes ||
+        r->at > l->object.size[in] - bytes)
+        fail(l, "a relocation is damaged");
+    *ir_push(&l->native->arena, &l->object.relocs) =
+        (cg_reloc){.section = in,
+                   .kind = is_pc32 ? CG_PC32 : CG_ABS64,
+                   .at = (uint32_t)r->at,
+                   .symbol = place(l, to.section, to.value),
+                   .addend = (int64_t)((uint64_t)r->addend + to.value)};
+}
+
+static void take_relocations(loading *l) {
+    elf_relocation r;
+    for (uint32_t n = 0; n < l->file.head.sections; n++) {
+        const elf_section s = section_at(l, n);
+        bool wanted = s.type == ELF_RELOCATIONS && s.info < l->file.head.sections &&
+                      l->section_of[s.info] >= 0;
+        for (uint64_t k = 0; wanted && elf_record(&l->file, &s, k, &r, sizeof r); k++)
+            take_relocation(l, (cg_section)l->section_of[s.info], &r);
+    }
+}
+
+/* ----------------------------------------------------------------------------------- kernels */
+
+static void find_table(loading *l) {
+    elf_symbol s;
+    for (uint64_t n = 0; elf_record(&l->file, &l->symbols, n, &s, sizeof s); n++) {
+        const char *name = elf_text(&l->file, &l->strings, s.name);
+        if (!name || strcmp(name, "spvf_kernels") != 0) continue;
+        bool fits = s.size <= INT32_MAX && s.value <= INT32_MAX &&
+                    s.size >= sizeof(spvf_native_kernel) &&
+                    s.value % _Alignof(spvf_native_kernel) == 0;
+        if (!fits || place(l, s.section, s.value + s.size) != CG_DATA)
+            fail(l, "the table of kernels is damaged");
+        l->table = (uint32_t)s.value;
+        l->entries = (uint32_t)(s.size / sizeof(spvf_native_kernel));
+        return;
+    }
+    fail(l, "there is no table of kernels 'spvf_kernels'");
+}
+
+static void load(void *arg) {
+    loading *l = arg;
+    ir_arena arena;
+    ir_arena_init(&arena, &l->context->cx);
+    spvf_native *n = l->native = ir_new(&arena, spvf_native);
+    *n = (spvf_native){.context = l->context, .arena = arena};
+    take_sections(l);
+    take_relocations(l);
+    find_table(l);
+    ir_status status = rt_code_load(&l->object, NULL, &n->code);
+    if (status != IR_OK) ir_throw(&l->context->cx, status);
+    n->kernels = (const void *)(n->code.at[CG_DATA] + l->table);
+    if (n->kernels[l->entries - 1].name) fail(l, "the table of kernels does not end");
+}
+
+spvf_status spvf_native_load(spvf_context *context, const char *name, const void *bytes,
+                             size_t size, spvf_native **out) {
+    if (out) *out = NULL;
+    if (!context || !bytes || !out)
+        return rt_refuse_call(context, __func__, "%s is NULL", out ? "bytes" : "out");
+    const cg_machine *host = cg_host_machine();
+    loading l = {.context = context, .name = name ? name : "<object>"};
+    if (is_elf(bytes, size)) l.file = elf_open(bytes, size);
+    if (!host || l.file.head.machine != host->elf->machine) {
+        ir_report(&context->cx, (ir_message){.severity = IR_ERROR, .file = l.name},
+                  "it is no object for this machine");
+        return SPVF_ERROR_REFUSED;
+    }
+    l.machine = host->elf;
+    spvf_status status = rt_guard(context, load, &l);
+    if (status == SPVF_OK)
+        *out = l.native;
+    else
+        spvf_native_destroy(l.native);
+    return status;
+}
+
+const spvf_native_kernel *spvf_native_kernels(const spvf_native *n) {
+    return n ? n->kernels : NULL;
+}
+
+void spvf_native_destroy(spvf_native *n) {
+    if (!n) return;
+    ir_arena arena = n->arena;
+    rt_code_unload(&n->code);
+    ir_arena_free(&arena);
+}
