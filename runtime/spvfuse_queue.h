@@ -123,7 +123,9 @@ typedef struct {
 /* An argument: a buffer, from `offset` bytes on; bytes by value; an address, which is the same as the
  * buffer that has it and the offset in that; or, with all of them NULL, `size` bytes of local memory.
  * Buffers are found by address once the program knows where they lie: spvf_buffer_address has been
- * called, or they were made with SPVF_USE_HOST.  Of several the one that ends last is taken. */
+ * called, or they were made with SPVF_USE_HOST.  Of several the one that ends last is taken.
+ * Pointers in structs that are given by value, as SYCL programs give them, are such addresses, too;
+ * one that leads to no buffer orders nothing, and nothing is fused with it. */
 typedef struct {
     spvf_buffer *buffer;
     size_t offset;
@@ -232,7 +234,8 @@ SPVF_API spvf_graph_kernel spvf_graph_get_kernel(const spvf_graph *graph, size_t
 /* Enqueues a run; it may be running already. */
 SPVF_API spvf_status spvf_graph_run(spvf_graph *graph, spvf_queue *queue, const spvf_wait *wait,
                                     spvf_event **out);
-/* For the runs to come.  The new value has as many bytes as the old one. */
+/* For the runs to come.  The new value has as many bytes as the old one.  In a struct with pointers,
+ * those stay the same, and so do integers when launches have been fused: they are constants then. */
 SPVF_API spvf_status spvf_graph_set_value(spvf_graph *graph, size_t index, size_t arg,
                                           const void *bytes, size_t size);
 /* Wherever the old buffer was; the new one has the same size, and shares no memory with others of

@@ -18,7 +18,7 @@ static bool has_struct(const ir_func *f) {
     return found;
 }
 
-static bool has_members(const ir_func *f) {
+bool rt_has_members(const ir_func *f) {
     bool found = false;
     for (uint32_t n = 0; n < f->nparams; n++) found |= f->param[n].closure != 0;
     return found;
@@ -33,7 +33,7 @@ static void keep_args(spvf_module *m, const ir_func *f) {
 void rt_lower_closures(spvf_module *m) {
     bool any = false;
     foreach_func (f, m->ir)
-        if (f->flags & IR_FUNC_KERNEL && has_struct(f) && !has_members(f)) {
+        if (f->flags & IR_FUNC_KERNEL && has_struct(f) && !rt_has_members(f)) {
             keep_args(m, f);
             any = true;
         }
@@ -42,7 +42,7 @@ void rt_lower_closures(spvf_module *m) {
 
 void rt_drop_padding(spvf_module *m) {
     bool any = false;
-    foreach_func (f, m->ir) any |= (f->flags & IR_FUNC_KERNEL) && has_members(f);
+    foreach_func (f, m->ir) any |= (f->flags & IR_FUNC_KERNEL) && rt_has_members(f);
     if (any) run_pass(m, "padding");
 }
 

@@ -39,7 +39,7 @@ rt_args rt_describe_args(spvf_module *m, const ir_func *f) {
 static void describe_kernel(spvf_module *m, const ir_func *f, rt_local_use *local,
                             spvf_kernel_info *k) {
     const rt_args args = rt_describe_args(m, f), *kept = ir_map_get(&m->host_args, (uintptr_t)f);
-    const rt_args host = kept ? *kept : args;
+    const rt_args host = kept && rt_has_members(f) ? *kept : args;
     *k = (spvf_kernel_info){.name = f->name,
                             .args = args.list,
                             .arg_count = args.n,

@@ -127,6 +127,8 @@ void rt_module_describe(spvf_module *m);
 void rt_lower_closures(spvf_module *m);
 /* Drops the parameters for padding that nothing reads, once the module is optimized. */
 void rt_drop_padding(spvf_module *m);
+/* Has the kernel parameters that were members of closures? */
+bool rt_has_members(const ir_func *f);
 /* Is the parameter an integer in a closure? */
 bool rt_is_size(const spvf_module *m, const spvf_kernel_info *k, size_t param);
 /* The arguments of a kernel as it is now. (describe.c) */

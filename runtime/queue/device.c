@@ -147,7 +147,19 @@ static void copy_kernels(spvf_program *p, const spvf_module *from) {
     ir_importer im = {.m = m->ir};
     foreach_func (f, from->ir)
         if (f->flags & IR_FUNC_KERNEL) ir_importer_copy(&im, f, f->name);
+    if (m->ir->pointer_bits == 8 * sizeof(void *)) rt_lower_closures(m);
     rt_module_describe(m);
+}
+
+/* As the program sees its kernels: structs with pointers are arguments. */
+static void describe_for_host(spvf_program *p) {
+    const spvf_module *m = p->module;
+    p->kernels = ir_new_array(&p->module->arena, spvf_kernel_info, m->kernel_count);
+    for (size_t n = 0; n < m->kernel_count; n++) {
+        p->kernels[n] = m->kernels[n];
+        p->kernels[n].args = m->kernels[n].host_args;
+        p->kernels[n].arg_count = m->kernels[n].host_arg_count;
+    }
 }
 
 static void build(void *arg) {
@@ -155,6 +167,7 @@ static void build(void *arg) {
     spvf_program *p = b->program;
     rt_device *d = p->device->shared.base;
     copy_kernels(p, b->from);
+    describe_for_host(p);
     p->functions = ir_new_array(&p->module->arena, rt_function * _Atomic, p->module->kernel_count);
     p->program = d->driver->build(d, p->module->ir);
 }
@@ -205,6 +218,11 @@ void spvf_program_destroy(spvf_program *p) {
     if (p) prog_release(p);
 }
 
-const spvf_kernel_info *spvf_program_kernel(const spvf_program *p, const char *name) {
+const spvf_kernel_info *prog_kernel(const spvf_program *p, const char *name) {
     return p && name ? spvf_module_find_kernel(p->module, name) : NULL;
+}
+
+const spvf_kernel_info *spvf_program_kernel(const spvf_program *p, const char *name) {
+    const spvf_kernel_info *k = prog_kernel(p, name);
+    return k ? &p->kernels[k - p->module->kernels] : NULL;
 }

@@ -250,7 +250,7 @@ bool fus_take(spvf_queue *q, const spvf_launch *w, const spvf_wait *wait, spvf_e
     need_others(q, w, wait);
     bool ok = true;
     for (size_t n = 0; ok && wait && n < wait->count; n++) ok = keep_wait(q, wait->events[n]);
-    *status = ok ? spvf_graph_launch(q->graph, w, NULL) : SPVF_ERROR_MEMORY;
+    *status = ok ? graph_record(q->graph, w) : SPVF_ERROR_MEMORY;
     if (*status != SPVF_OK) return true;
     mark_buffers(w, q);
     if (!out) return true;

@@ -114,10 +114,15 @@ static void record_launch(void *arg) {
     node *to = ir_push(a, &r->graph->nodes);
     *to = (node){.launch = *w};
     to->launch.args = args;
-    to->launch.kernel = spvf_program_kernel(w->program, w->kernel)->name;
+    to->launch.kernel = prog_kernel(w->program, w->kernel)->name;
     for (size_t n = 0; n < w->arg_count; n++)
         if (args[n].buffer) buf_retain(args[n].buffer);
     prog_retain(w->program);
+}
+
+spvf_status graph_record(spvf_graph *g, const spvf_launch *w) {
+    recording r = {.graph = g, .launch = w};
+    return rt_guard(&g->context, record_launch, &r);
 }
 
 spvf_status spvf_graph_launch(spvf_graph *g, const spvf_launch *w, size_t *index) {
@@ -127,8 +132,7 @@ spvf_status spvf_graph_launch(spvf_graph *g, const spvf_launch *w, size_t *index
     if (status == SPVF_OK) status = launch_find_buffers(g->device, __func__, w, &found);
     if (status != SPVF_OK) return status;
     status = launch_check(g->device, __func__, &found);
-    recording r = {.graph = g, .launch = &found};
-    if (status == SPVF_OK) status = rt_guard(&g->context, record_launch, &r);
+    if (status == SPVF_OK) status = graph_record(g, &found);
     if (status == SPVF_OK && index) *index = g->nodes.n - 1;
     launch_release_buffers(w, &found);
     return status;
@@ -189,7 +193,7 @@ static void find_args(const spvf_graph *g, const rt_chain_kernel *k, spvf_argume
         const spvf_param_info *p = &info->params[n];
         if (p->use != SPVF_PARAM_SAME || p->kind != SPVF_ARG_BUFFER) continue;
         const spvf_argument *a = given(g, k->first, p->member, p->param);
-        if (reach(a) > reach(&args[p->arg])) args[p->arg] = *a;
+        if (a->buffer && reach(a) > reach(&args[p->arg])) args[p->arg] = *a;
     }
 }
 
@@ -216,8 +220,13 @@ static const internal *find_internal(const spvf_graph *g, const spvf_buffer *b) 
 static const char host_memory; /* the one that all addresses belong to */
 
 /* From its offset on all of a buffer can be reached.  What lies nowhere yet is memory of its
- * own. */
-static rt_chain_arg chain_arg(const spvf_graph *g, const spvf_argument *a) {
+ * own.  An address that leads to no buffer can reach everything, and NULL nothing. */
+static rt_chain_arg chain_arg(const spvf_graph *g, const spvf_arg_info *info,
+                              const spvf_argument *a) {
+    if (!a->buffer && info->kind == SPVF_ARG_BUFFER)
+        return (rt_chain_arg){.memory = &host_memory,
+                              .address = (uintptr_t)a->address,
+                              .end = a->address ? UINTPTR_MAX : 0};
     if (!a->buffer) return (rt_chain_arg){.bytes = a->bytes, .size = a->size};
     const internal *i = find_internal(g, a->buffer);
     const uintptr_t base = (uintptr_t)buf_place(a->buffer);
@@ -243,9 +252,11 @@ static void make_links(void *arg) {
     for (uint32_t k = 0; k < c->graph->nodes.n; k++) {
         const node *n = &c->graph->nodes.data[k];
         const spvf_launch *l = &n->launch;
-        for (size_t a = 0; a < l->arg_count; a++) args[a] = chain_arg(c->graph, &l->args[a]);
+        const spvf_kernel_info *info = prog_kernel(l->program, l->kernel);
+        for (size_t a = 0; a < l->arg_count; a++)
+            args[a] = chain_arg(c->graph, &info->args[a], &l->args[a]);
         c->links[k] = (rt_chain_link){.module = l->program->module,
-                                      .kernel = spvf_program_kernel(l->program, l->kernel),
+                                      .kernel = info,
                                       .range = l->range,
                                       .args = args,
                                       .alone = n->excluded};
@@ -298,6 +309,7 @@ static spvf_status divide(spvf_graph *g, const committing *c) {
                                         .lanes = g->device->shared.base->can.lanes,
                                         .known_range = true},
                             .constants = o->constants,
+                            .sizes = true,
                             .unfused = o->unfused,
                             .make = make_program,
                             .drop = drop_program,
@@ -335,7 +347,7 @@ static spvf_status run_fused(const spvf_graph *g, const kernel *k, spvf_queue *q
     spvf_argument *args = calloc(info->arg_count + 1, sizeof *args);
     if (!args) return SPVF_ERROR_MEMORY;
     const spvf_launch what = fused_launch(g, &k->parts, args);
-    spvf_status status = spvf_queue_launch(q, &what, wait, out);
+    spvf_status status = launch_enqueue(q, &what, wait, out);
     free(args);
     return status;
 }
@@ -343,7 +355,7 @@ static spvf_status run_fused(const spvf_graph *g, const kernel *k, spvf_queue *q
 static spvf_status run_kernel(const spvf_graph *g, const kernel *k, spvf_queue *q,
                               const spvf_wait *wait, spvf_event **out) {
     if (k->parts.fusion) return run_fused(g, k, q, wait, out);
-    return spvf_queue_launch(q, &g->nodes.data[k->info.first].launch, wait, out);
+    return launch_enqueue(q, &g->nodes.data[k->info.first].launch, wait, out);
 }
 
 spvf_status spvf_graph_run(spvf_graph *g, spvf_queue *q, const spvf_wait *wait, spvf_event **out) {
@@ -375,16 +387,17 @@ spvf_status spvf_graph_set_value(spvf_graph *g, size_t index, size_t arg, const 
     if (!bytes) return refuse(g, __func__, "bytes is NULL");
     if (g->committed && g->options.constants)
         return refuse(g, __func__, "values of this graph are constants of its code");
-    if (arg >= l->arg_count)
-        return refuse(g, __func__, "launch %zu has %zu arguments, no %zu", index, l->arg_count,
+    const spvf_kernel_info *k = spvf_program_kernel(l->program, l->kernel);
+    if (arg >= k->arg_count)
+        return refuse(g, __func__, "launch %zu has %zu arguments, no %zu", index, k->arg_count,
                       arg);
-    if (!l->args[arg].bytes)
+    if (k->args[arg].kind != SPVF_ARG_VALUE)
         return refuse(g, __func__, "argument %zu of launch %zu is no value", arg, index);
-    if (l->args[arg].size != size)
-        return refuse(g, __func__, "argument %zu of launch %zu has %zu bytes, not %zu", arg, index,
-                      l->args[arg].size, size);
-    memcpy((void *)(uintptr_t)l->args[arg].bytes, bytes, size);
-    return SPVF_OK;
+    if (k->args[arg].size != size)
+        return refuse(g, __func__, "argument %zu of launch %zu has %llu bytes, not %zu", arg, index,
+                      (unsigned long long)k->args[arg].size, size);
+    const char *why = launch_set_value(l, arg, bytes, g->committed && !g->options.unfused);
+    return why ? refuse(g, __func__, "argument %zu of launch %zu: %s", arg, index, why) : SPVF_OK;
 }
 
 typedef struct {

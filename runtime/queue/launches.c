@@ -23,16 +23,21 @@ static rt_function *find_function(spvf_context *c, const spvf_program *p,
 
 /* ---------------------------------------------------------------------------------- preparation */
 
-static rt_arg to_arg(const spvf_argument *a) {
+/* A pointer of a struct may lead to no buffer, or be NULL. */
+static rt_arg to_arg(const spvf_device *d, const spvf_arg_info *info, const spvf_argument *a) {
+    const bool host = d->shared.base->can.host_memory;
     if (a->buffer) return rt_memory_arg(a->buffer->memory, a->offset);
+    if (info->kind == SPVF_ARG_BUFFER)
+        return host ? rt_address_arg((void *)(uintptr_t)a->address, 0) : rt_memory_arg(NULL, 0);
     return a->bytes ? rt_value_arg(a->bytes, a->size) : rt_local_arg(a->size);
 }
 
 void launch_prepare(spvf_context *c, const spvf_launch *w, ir_arena *scratch) {
     spvf_device *d = w->program->device;
+    const spvf_kernel_info *k = prog_kernel(w->program, w->kernel);
     rt_arg *args = ir_new_array(scratch, rt_arg, w->arg_count);
-    for (size_t n = 0; n < w->arg_count; n++) args[n] = to_arg(&w->args[n]);
-    rt_function *f = find_function(c, w->program, spvf_program_kernel(w->program, w->kernel));
+    for (size_t n = 0; n < w->arg_count; n++) args[n] = to_arg(d, &k->args[n], &w->args[n]);
+    rt_function *f = find_function(c, w->program, k);
     const rt_launch l = {f, &w->range, args, w->arg_count, false};
     rt_shared_prepare(c, &d->shared, &l);
 }
@@ -55,12 +60,14 @@ static spvf_status refuse_arg(const checking *c, size_t n, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    return dev_refuse(c->device, c->call, "kernel '%s', argument %zu%s%s%s: %s", c->launch->kernel,
-                      n, name ? " (" : "", name ? name : "", name ? ")" : "", text);
+    return dev_refuse(c->device, c->call, "kernel '%s', argument %u%s%s%s: %s", c->launch->kernel,
+                      c->info->args[n].closure, name ? " (" : "", name ? name : "", name ? ")" : "",
+                      text);
 }
 
 static spvf_status check_buffer(const checking *c, size_t n) {
     const spvf_argument *a = &c->launch->args[n];
+    if (!a->buffer && c->info->args[n].member) return SPVF_OK;
     if (!a->buffer) return refuse_arg(c, n, "takes a buffer, which is NULL");
     if (a->bytes) return refuse_arg(c, n, "takes a buffer, and is given bytes as well");
     if (a->buffer->device != c->device) return refuse_arg(c, n, "the buffer is of another device");
@@ -126,7 +133,7 @@ static spvf_status check_kernel(const checking *c) {
 }
 
 spvf_status launch_check(spvf_device *d, const char *call, const spvf_launch *w) {
-    const checking c = {d, call, w, spvf_program_kernel(w->program, w->kernel)};
+    const checking c = {d, call, w, prog_kernel(w->program, w->kernel)};
     spvf_status status = check_kernel(&c);
     for (size_t n = 0; status == SPVF_OK && n < w->arg_count; n++) status = check_arg(&c, n);
     return status;
@@ -186,7 +193,7 @@ static void copy_args(launch *l, const spvf_launch *w, rt_arg_block block) {
     unsigned char *at = block.values;
     for (size_t n = 0; n < w->arg_count; n++) {
         const spvf_argument *a = &w->args[n];
-        block.args[n] = to_arg(a);
+        block.args[n] = to_arg(l->program->device, &l->info->args[n], a);
         if (a->buffer) {
             cmd_use(&l->command.event, a->buffer, !l->info->args[n].read_only);
         } else if (a->bytes) {
@@ -214,7 +221,7 @@ static launch *new_launch(spvf_queue *q, const spvf_launch *w, const spvf_kernel
     return l;
 }
 
-static spvf_status enqueue(spvf_queue *q, const spvf_launch *w, const spvf_wait *wait,
+spvf_status launch_enqueue(spvf_queue *q, const spvf_launch *w, const spvf_wait *wait,
                            spvf_event **out) {
     spvf_status status = launch_check(q->device, "spvf_queue_launch", w);
     if (status == SPVF_OK) status = cmd_check_wait(q->device, "spvf_queue_launch", wait);
@@ -225,7 +232,7 @@ static spvf_status enqueue(spvf_queue *q, const spvf_launch *w, const spvf_wait 
     fus_end(q->device);
     if (taken) return status;
     if (!prepare(w)) return SPVF_ERROR_MEMORY;
-    launch *l = new_launch(q, w, spvf_program_kernel(w->program, w->kernel));
+    launch *l = new_launch(q, w, prog_kernel(w->program, w->kernel));
     return l ? cmd_submit(&l->command.event, RT_ENQUEUE_COMMAND, wait, out) : SPVF_ERROR_MEMORY;
 }
 
@@ -237,7 +244,7 @@ spvf_status spvf_queue_launch(spvf_queue *q, const spvf_launch *w, const spvf_wa
         return dev_refuse(q ? q->device : NULL, __func__, "%s is NULL", q ? "what" : "queue");
     spvf_status status = launch_find_buffers(q->device, __func__, w, &found);
     if (status != SPVF_OK) return status;
-    status = enqueue(q, &found, wait, out);
+    status = launch_enqueue(q, &found, wait, out);
     launch_release_buffers(w, &found);
     return status;
 }

@@ -61,7 +61,8 @@ spvf_status dev_refuse(spvf_device *d, const char *call, const char *fmt, ...) I
 struct spvf_program {
     rt_refs refs;
     spvf_device *device;
-    spvf_module *module; /* a copy, in the device's context */
+    spvf_module *module; /* a copy, in the device's context; members of structs are parameters */
+    spvf_kernel_info *kernels; /* the same ones, as the user knows them */
     rt_program *program;
     rt_function *_Atomic *functions; /* by kernel of the module; NULL: it has not been launched */
 };
@@ -69,6 +70,8 @@ struct spvf_program {
 spvf_program *prog_new(spvf_device *d);
 /* Builds it from the kernels of a module; throws in this thread's context. */
 void prog_build(spvf_context *c, spvf_program *p, const spvf_module *from);
+/* Of the program's module; NULL: there is none. */
+const spvf_kernel_info *prog_kernel(const spvf_program *p, const char *name);
 void prog_retain(spvf_program *p);
 void prog_release(spvf_program *p);
 
@@ -166,12 +169,19 @@ spvf_status cmd_submit(spvf_event *e, rt_enqueue_kind kind, const spvf_wait *wai
                        spvf_event **out);
 /* SPVF_OK, or what is wrong has been said. */
 spvf_status cmd_check_wait(spvf_device *d, const char *call, const spvf_wait *wait);
-/* The launch with buffers in the place of addresses (pointers.c): *out is to be released, and lives as
- * long as the original.  SPVF_OK, or what is wrong has been said. */
+/* The launch with an argument for each parameter, and buffers in the place of addresses (pointers.c):
+ * *out is to be released, and lives as long as the original.  SPVF_OK, or what is wrong has been
+ * said.  Of the functions for launches, those of the user take the original, and others *out. */
 spvf_status launch_find_buffers(spvf_device *d, const char *call, const spvf_launch *what,
                                 spvf_launch *out);
 void launch_release_buffers(const spvf_launch *what, spvf_launch *out);
-/* The same, of a launch on a device. */
+/* Writes another value over that of an argument of the user.  NULL, or why it is not done.  Fused:
+ * code has been made in which sizes are constants. */
+const char *launch_set_value(const spvf_launch *l, size_t arg, const void *bytes, bool fused);
+spvf_status launch_enqueue(spvf_queue *q, const spvf_launch *what, const spvf_wait *wait,
+                           spvf_event **out);
+spvf_status graph_record(spvf_graph *g, const spvf_launch *what);
+/* SPVF_OK, or what is wrong has been said. */
 spvf_status launch_check(spvf_device *d, const char *call, const spvf_launch *what);
 /* Compiles what the launch will run; throws in this thread's context when the device cannot run
  * it. */
