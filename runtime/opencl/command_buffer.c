@@ -18,6 +18,7 @@ static bool is_command_buffer(cl_command_buffer_khr b) { return ocl_is(b, OCL_CO
 typedef struct {
     cl_command_buffer_flags_khr flags;
     cl_command_buffer_fusion_spvf fusion;
+    bool no_more_groups;
 } wishes;
 
 static cl_int read_property(cl_command_buffer_properties_khr name,
@@ -28,7 +29,11 @@ static cl_int read_property(cl_command_buffer_properties_khr name,
     case CL_COMMAND_BUFFER_FLAGS_KHR:
         if (value & ~known) return CL_INVALID_VALUE;
         to->flags = value;
-        return value & CL_COMMAND_BUFFER_MUTABLE_KHR ? CL_INVALID_PROPERTY : CL_SUCCESS;
+        return CL_SUCCESS;
+    case CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR:
+        to->no_more_groups = value;
+        return value > CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR ? CL_INVALID_VALUE
+                                                                                : CL_SUCCESS;
     case CL_COMMAND_BUFFER_FUSION_SPVF:
         to->fusion = (cl_command_buffer_fusion_spvf)value;
         return value > CL_COMMAND_BUFFER_FUSION_NONE_SPVF ? CL_INVALID_VALUE : CL_SUCCESS;
@@ -60,6 +65,8 @@ static cl_command_buffer_khr CL_API_CALL create(cl_uint count, const cl_command_
     b->object = ocl_new_object(OCL_COMMAND_BUFFER);
     b->queue = queues[0];
     b->unfused = w.fusion == CL_COMMAND_BUFFER_FUSION_NONE_SPVF;
+    b->mutable = w.flags & CL_COMMAND_BUFFER_MUTABLE_KHR;
+    b->no_more_groups = w.no_more_groups;
     ocl_keep_properties(&b->properties, p);
     rt_lock_init(&b->lock, false);
     ocl_retain_queue(b->queue);
@@ -78,13 +85,11 @@ static void drop_reference(cl_command_buffer_khr b) {
     if (!ocl_release(&b->object)) return;
     for (cl_uint n = 0; n < b->count; n++)
         if (b->commands[n]) ocl_give_up(b->commands[n]);
-    ocl_free_fusion(b->fusion);
+    if (b->steps) ocl_release_steps(b->steps);
+    ocl_free_handles(b->handles);
     ocl_release_queue(b->queue);
     rt_lock_free(&b->lock);
     free(b->commands);
-    free(b->steps);
-    free(b->run);
-    free(b->report);
     free(b);
 }
 
@@ -140,6 +145,7 @@ cl_int ocl_record(const ocl_recording *r, cl_event command) {
     cl_int bad = append(b, command);
     if (!bad && r->point) *r->point = b->count;
     if (!bad && r->form) b->form = r->form;
+    if (!bad) b->incomplete += r->incomplete;
     rt_lock_release(&b->lock);
     if (bad && command) ocl_give_up(command);
     return bad;
@@ -148,7 +154,8 @@ cl_int ocl_record(const ocl_recording *r, cl_event command) {
 static cl_int CL_API_CALL finalize(cl_command_buffer_khr b) {
     if (!is_command_buffer(b)) return CL_INVALID_COMMAND_BUFFER_KHR;
     rt_lock_take(&b->lock);
-    cl_int bad = b->finalized ? CL_INVALID_OPERATION : ocl_fuse_commands(b);
+    cl_int bad = b->finalized ? CL_INVALID_OPERATION : CL_SUCCESS;
+    if (!bad && !b->incomplete) bad = ocl_make_steps(b, b->commands, &b->steps);
     b->finalized |= !bad;
     rt_lock_release(&b->lock);
     return bad;
@@ -159,6 +166,7 @@ static cl_int CL_API_CALL finalize(cl_command_buffer_khr b) {
 typedef struct {
     struct _cl_event event; /* the first member */
     cl_command_buffer_khr buffer;
+    ocl_steps *steps;
     rt_submission submission;
 } run;
 
@@ -170,16 +178,25 @@ static void end_run(rt_submission *s, ir_status status, const char *why) {
 
 static int32_t submit_steps(rt_event *event) {
     run *r = (run *)ocl_event_of(event);
-    cl_command_buffer_khr b = r->buffer;
-    r->submission = (rt_submission){.commands = b->run, .count = b->step_count, .ended = end_run};
+    const ocl_steps *s = r->steps;
+    r->submission = (rt_submission){.commands = s->run, .count = s->step_count, .ended = end_run};
     return ocl_submit_to_device(r->event.context, &r->submission);
 }
 
-static void drop_run(cl_event e) { drop_reference(((run *)e)->buffer); }
+static void drop_run(cl_event e) {
+    run *r = (run *)e;
+    ocl_release_steps(r->steps);
+    drop_reference(r->buffer);
+}
 
-/* Runs have nothing in common that changes: there may be several at a time. */
-static cl_int begin_run(cl_command_buffer_khr b) {
-    if (!ocl_is_finalized(b)) return CL_INVALID_OPERATION;
+/* Runs have nothing in common that changes: there may be several at a time, of the commands as they
+ * were when each was enqueued. */
+static cl_int begin_run(cl_command_buffer_khr b, ocl_steps **steps) {
+    rt_lock_take(&b->lock);
+    *steps = b->steps;
+    if (*steps) rt_retain(&(*steps)->refs);
+    rt_lock_release(&b->lock);
+    if (!*steps) return CL_INVALID_OPERATION;
     ocl_retain(&b->object);
     return CL_SUCCESS;
 }
@@ -195,39 +212,45 @@ static cl_int CL_API_CALL enqueue(cl_uint count, cl_command_queue *queues, cl_co
     if (!is_command_buffer(b)) return CL_INVALID_COMMAND_BUFFER_KHR;
     if (!count != !queues || count > 1) return CL_INVALID_VALUE;
     cl_command_queue q = queues ? queues[0] : b->queue;
+    ocl_steps *steps;
     cl_int bad = check_queue(b, q);
     if (!bad) bad = ocl_check_wait_list(q->context, n, list);
-    if (!bad) bad = begin_run(b);
+    if (!bad) bad = begin_run(b, &steps);
     if (bad) return bad;
     run *r =
         (run *)ocl_new_command(q, CL_COMMAND_COMMAND_BUFFER_KHR, sizeof *r, submit_steps, drop_run);
     if (r) {
         r->buffer = b;
+        r->steps = steps;
         return ocl_enqueue(&r->event, RT_ENQUEUE_COMMAND, false, (ocl_events){n, list, out});
     }
-    drop_run(&(run){.buffer = b}.event);
+    drop_run(&(run){.buffer = b, .steps = steps}.event);
     return CL_OUT_OF_HOST_MEMORY;
 }
 
 /* ---------------------------------------------------------------------------------- information */
 
 static cl_command_buffer_state_khr state_of(cl_command_buffer_khr b) {
-    return ocl_is_finalized(b) ? CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR
-                               : CL_COMMAND_BUFFER_STATE_RECORDING_KHR;
+    rt_lock_take(&b->lock);
+    cl_command_buffer_state_khr state = b->steps       ? CL_COMMAND_BUFFER_STATE_EXECUTABLE_KHR
+                                        : b->finalized ? OCL_COMMAND_BUFFER_STATE_FINALIZED
+                                                       : CL_COMMAND_BUFFER_STATE_RECORDING_KHR;
+    rt_lock_release(&b->lock);
+    return state;
 }
 
 static cl_uint count_launches(cl_command_buffer_khr b) {
     cl_uint launches = 0;
     rt_lock_take(&b->lock);
-    for (cl_uint n = 0; n < b->step_count; n++)
-        launches += b->steps[n]->type == CL_COMMAND_NDRANGE_KERNEL;
+    for (cl_uint n = 0; b->steps && n < b->steps->step_count; n++)
+        launches += b->steps->steps[n]->type == CL_COMMAND_NDRANGE_KERNEL;
     rt_lock_release(&b->lock);
     return launches;
 }
 
 static cl_int give_report(const ocl_answer *a, cl_command_buffer_khr b) {
     rt_lock_take(&b->lock);
-    cl_int bad = ocl_give_string(a, b->report);
+    cl_int bad = ocl_give_string(a, b->steps ? ocl_report(b->steps) : NULL);
     rt_lock_release(&b->lock);
     return bad;
 }

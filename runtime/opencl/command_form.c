@@ -39,6 +39,7 @@
  * The form of the first call that is recorded and tells it by its own arguments is that of all
  * calls for the command buffer from then on.  A call that is refused tells nothing.
  *
+ * Updates of commands are told apart by the first slot, a count or the address of a struct.
  * Kernels have one form: older headers have the list of properties, too.  The variable
  * SPVF_COMMAND_BUFFER_VERSION, if it is set, says the form for the whole process (docs/OPENCL.md).
  */
@@ -124,6 +125,10 @@ ocl_form ocl_form_of_memory(cl_command_buffer_khr b, const ocl_slot *s, unsigned
     bool older = is_range(s[0], s[2]) && is_range(s[1], s[2]) &&
                  can_be_order(ocl_count_commands(b), s + own);
     return older ? OCL_FORM_OLDER : OCL_FORM_NEWER;
+}
+
+ocl_form ocl_form_of_update(const ocl_slot *s) {
+    return is_address(s[0], _Alignof(void *)) && is_mapped(s[0]) ? OCL_FORM_OLDER : OCL_FORM_NEWER;
 }
 
 ocl_form ocl_form_of_barrier(cl_command_buffer_khr b, const ocl_slot *s) {

@@ -18,7 +18,9 @@ typedef struct {
 } ready_kernel;
 
 struct ocl_fusion {
+    rt_refs refs; /* steps that contain its kernels */
     spvf_context *context;
+    char *report; /* what was fused, and what was not */
     cl_uint count;
     rt_chain_kernel kernels[]; /* room for one per command; made: a ready_kernel */
 };
@@ -27,6 +29,7 @@ static const char host_memory; /* the one that all addresses belong to */
 
 typedef struct {
     cl_command_buffer_khr buffer;
+    ocl_steps *steps;
     ocl_fusion *fusion;
     FILE *report;
     ir_arena arena;
@@ -36,13 +39,13 @@ typedef struct {
 } job;
 
 static ocl_launch *launch_of(const job *j, cl_uint n) {
-    return (ocl_launch *)j->buffer->commands[j->chain[n]];
+    return (ocl_launch *)j->steps->commands[j->chain[n]];
 }
 
 static void add_step(const job *j, cl_event e) {
-    cl_command_buffer_khr b = j->buffer;
-    b->run[b->step_count] = ((const ocl_command *)e)->command;
-    b->steps[b->step_count++] = e;
+    ocl_steps *s = j->steps;
+    s->run[s->step_count] = ((const ocl_command *)e)->command;
+    s->steps[s->step_count++] = e;
 }
 
 /* --------------------------------------------------------------------------------------- chains */
@@ -113,7 +116,7 @@ static rt_chain_link chain_link(job *j, const ocl_launch *l) {
                            .kernel = l->info,
                            .range = range,
                            .args = args,
-                           .alone = !has_whole_groups(&range)};
+                           .alone = l->alone || !has_whole_groups(&range)};
 }
 
 /* -------------------------------------------------------------------------------------- kernels */
@@ -216,10 +219,10 @@ static void flush(job *j) {
 
 static void make_steps(void *arg) {
     job *j = arg;
-    cl_command_buffer_khr b = j->buffer;
-    j->chain = ir_new_array(&j->arena, cl_uint, b->count);
-    for (cl_uint n = 0; n < b->count; n++) {
-        cl_event e = b->commands[n];
+    const ocl_steps *s = j->steps;
+    j->chain = ir_new_array(&j->arena, cl_uint, s->count);
+    for (cl_uint n = 0; n < s->count; n++) {
+        cl_event e = s->commands[n];
         if (!e || !e->event.run) continue; /* a barrier, or nothing to do */
         if (e->type == CL_COMMAND_NDRANGE_KERNEL) {
             j->chain[j->count++] = n;
@@ -236,58 +239,102 @@ static void make_steps(void *arg) {
 static void note(void *user, const spvf_message *m) { fprintf(user, "%s\n", m->text); }
 
 /* Launches that were recorded; what was fused is ready. */
-static cl_int prepare(cl_command_buffer_khr b) {
+static cl_int prepare(const ocl_steps *s) {
     cl_int bad = CL_SUCCESS;
-    for (cl_uint n = 0; n < b->step_count && !bad; n++) {
-        cl_event e = b->steps[n];
+    for (cl_uint n = 0; n < s->step_count && !bad; n++) {
+        cl_event e = s->steps[n];
         if (e->type == CL_COMMAND_NDRANGE_KERNEL && ((ocl_launch *)e)->built)
             bad = ocl_prepare_launch((ocl_launch *)e);
     }
     return bad;
 }
 
-void ocl_free_fusion(ocl_fusion *f) {
-    if (!f) return;
+static void release_fusion(ocl_fusion *f) {
+    if (!f || !rt_release(&f->refs)) return;
     for (cl_uint n = 0; n < f->count; n++) rt_chain_kernel_free(&f->kernels[n]);
     spvf_context_destroy(f->context);
+    free(f->report);
     free(f);
 }
 
-/* Everything is as it was while recording. */
-static void undo(cl_command_buffer_khr b) {
-    ocl_free_fusion(b->fusion);
-    free(b->steps);
-    free(b->run);
-    free(b->report);
-    b->fusion = NULL;
-    b->steps = NULL;
-    b->run = NULL;
-    b->report = NULL;
-    b->step_count = 0;
+const char *ocl_report(const ocl_steps *s) { return s->fusion->report; }
+
+/* Without steps, but with references to the commands. */
+static ocl_steps *new_steps(cl_event *commands, cl_uint count) {
+    ocl_steps *s = calloc(1, sizeof *s);
+    if (!s) return NULL;
+    rt_refs_init(&s->refs);
+    s->commands = calloc(count + 1, sizeof *s->commands);
+    s->steps = calloc(count + 1, sizeof *s->steps);
+    s->run = calloc(count + 1, sizeof *s->run);
+    s->count = s->commands ? count : 0;
+    for (cl_uint n = 0; n < s->count; n++)
+        if ((s->commands[n] = commands[n])) ocl_retain_event(commands[n]);
+    if (s->commands && s->steps && s->run) return s;
+    ocl_release_steps(s);
+    return NULL;
 }
 
-static cl_int fuse(cl_command_buffer_khr b, FILE *report) {
+/* What is recorded is given up as a command that was not enqueued. */
+void ocl_release_steps(ocl_steps *s) {
+    if (!rt_release(&s->refs)) return;
+    release_fusion(s->fusion);
+    for (cl_uint n = 0; n < s->count; n++)
+        if (s->commands[n]) ocl_give_up(s->commands[n]);
+    free(s->commands);
+    free(s->steps);
+    free(s->run);
+    free(s);
+}
+
+static cl_int fuse(cl_command_buffer_khr b, ocl_steps *s, FILE *report) {
     const spvf_context_options o = {.size = sizeof o, .message = note, .message_user = report};
-    ocl_fusion *f = b->fusion = calloc(1, sizeof *f + b->count * sizeof *f->kernels);
-    b->steps = calloc(b->count + 1, sizeof *b->steps);
-    b->run = calloc(b->count + 1, sizeof *b->run);
-    if (!f || !b->steps || !b->run || spvf_context_create(&o, &f->context) != SPVF_OK)
-        return CL_OUT_OF_HOST_MEMORY;
-    job j = {.buffer = b, .fusion = f, .report = report};
-    ir_arena_init(&j.arena, &f->context->cx);
-    spvf_status status = rt_guard(f->context, make_steps, &j);
+    job j = {.buffer = b, .steps = s, .fusion = s->fusion, .report = report};
+    if (spvf_context_create(&o, &s->fusion->context) != SPVF_OK) return CL_OUT_OF_HOST_MEMORY;
+    ir_arena_init(&j.arena, &s->fusion->context->cx);
+    spvf_status status = rt_guard(s->fusion->context, make_steps, &j);
     ir_arena_free(&j.arena);
-    if (status != SPVF_OK)
-        return status == SPVF_ERROR_MEMORY ? CL_OUT_OF_HOST_MEMORY : CL_OUT_OF_RESOURCES;
-    return prepare(b);
+    return status == SPVF_OK ? prepare(s) : ocl_status_of(status);
 }
 
-cl_int ocl_fuse_commands(cl_command_buffer_khr b) {
+static cl_int fuse_with_report(cl_command_buffer_khr b, ocl_steps *s) {
     size_t size;
-    FILE *report = open_memstream(&b->report, &size);
+    s->fusion = calloc(1, sizeof *s->fusion + s->count * sizeof *s->fusion->kernels);
+    if (!s->fusion) return CL_OUT_OF_HOST_MEMORY;
+    rt_refs_init(&s->fusion->refs);
+    FILE *report = open_memstream(&s->fusion->report, &size);
     if (!report) return CL_OUT_OF_HOST_MEMORY;
-    cl_int bad = fuse(b, report);
+    cl_int bad = fuse(b, s, report);
     if (fclose(report) != 0 && !bad) bad = CL_OUT_OF_HOST_MEMORY;
-    if (bad) undo(b);
+    return bad;
+}
+
+cl_int ocl_make_steps(cl_command_buffer_khr b, cl_event *commands, ocl_steps **out) {
+    ocl_steps *s = new_steps(commands, b->count);
+    cl_int bad = s ? fuse_with_report(b, s) : CL_OUT_OF_HOST_MEMORY;
+    if (!bad) *out = s;
+    if (bad && s) ocl_release_steps(s);
+    return bad;
+}
+
+/* Commands that have changed, in the order of recording, are steps in that order. */
+cl_int ocl_change_steps(const ocl_steps *old, cl_event *commands, ocl_steps **out) {
+    ocl_steps *s = new_steps(commands, old->count);
+    if (!s) return CL_OUT_OF_HOST_MEMORY;
+    cl_int bad = CL_SUCCESS;
+    s->fusion = old->fusion;
+    rt_retain(&s->fusion->refs);
+    s->step_count = old->step_count;
+    memcpy(s->steps, old->steps, old->step_count * sizeof *s->steps);
+    memcpy(s->run, old->run, old->step_count * sizeof *s->run);
+    for (cl_uint n = 0, step = 0; n < s->count && !bad; n++) {
+        if (commands[n] == old->commands[n]) continue;
+        while (s->steps[step] != old->commands[n]) step++;
+        s->steps[step] = commands[n];
+        s->run[step] = ((const ocl_command *)commands[n])->command;
+        bad = ocl_prepare_launch((ocl_launch *)commands[n]);
+    }
+    if (!bad) *out = s;
+    if (bad) ocl_release_steps(s);
     return bad;
 }

@@ -165,13 +165,11 @@ static cl_int CL_API_CALL record_kernel(cl_command_buffer_khr b, cl_command_queu
                                         const size_t *local, cl_uint n,
                                         const cl_sync_point_khr *list, cl_sync_point_khr *point,
                                         cl_mutable_command_khr *handle) {
-    const ocl_slot s[] = {(ocl_slot)p, n, (ocl_slot)list, (ocl_slot)point, (ocl_slot)handle};
-    call c;
+    ocl_recording to = {.buffer = b, .wait_count = n, .wait = list, .point = point};
     cl_int bad = check_target(b, q);
-    if (!bad) bad = read_slots(b, OCL_FORM_NEWER, s, 0, &c);
     if (bad) return bad;
-    const ocl_request r = request(&c, CL_COMMAND_NDRANGE_KERNEL, NULL, 0);
-    return ocl_launch_kernel(&r, k, (ocl_ndrange){dims, offset, global, local});
+    if (ocl_is_finalized(b)) return CL_INVALID_OPERATION;
+    return ocl_record_kernel(&to, p, k, (ocl_ndrange){dims, offset, global, local}, handle);
 }
 
 void ocl_fill_command_record(ocl_entries *e) {

@@ -134,7 +134,8 @@ cl_int ocl_enqueue(cl_event e, rt_enqueue_kind kind, bool blocking, ocl_events e
 }
 
 cl_int ocl_check_order(const ocl_request *r) {
-    if (r->recording) return ocl_check_sync_points(r->recording);
+    if (r->recording)
+        return r->recording->is_update ? CL_SUCCESS : ocl_check_sync_points(r->recording);
     return ocl_check_wait_list(r->queue->context, r->wait_count, r->wait);
 }
 

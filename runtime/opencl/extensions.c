@@ -58,6 +58,7 @@ static const cl_name_version extensions[] = {
     {CL_MAKE_VERSION(2, 0, 0), "cl_khr_integer_dot_product"},
     {CL_MAKE_VERSION(1, 0, 0), "cl_khr_expect_assume"},
     {CL_MAKE_VERSION(0, 9, 8), "cl_khr_command_buffer"},
+    {CL_MAKE_VERSION(0, 9, 5), "cl_khr_command_buffer_mutable_dispatch"},
     {CL_MAKE_VERSION(1, 0, 0), "cl_khr_create_command_queue"},
     {CL_MAKE_VERSION(1, 0, 0), "cl_khr_suggested_local_work_size"},
     {CL_MAKE_VERSION(1, 0, 0), "cl_khr_device_uuid"},

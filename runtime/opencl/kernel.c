@@ -136,13 +136,18 @@ static void copy_args(cl_kernel to, const struct _cl_kernel *from) {
         if (to->args[n].mem) ocl_observe_mem(to->args[n].mem);
 }
 
-static cl_kernel CL_API_CALL clone_kernel(cl_kernel from, cl_int *error) {
-    if (!ocl_is(from, OCL_KERNEL)) return ocl_fail(error, CL_INVALID_KERNEL);
+cl_kernel ocl_clone_kernel(cl_kernel from) {
     rt_lock_take(&from->program->lock);
     cl_kernel k = new_kernel(from->program, from->built, from->info);
     rt_lock_release(&from->program->lock);
+    if (k) copy_args(k, from);
+    return k;
+}
+
+static cl_kernel CL_API_CALL clone_kernel(cl_kernel from, cl_int *error) {
+    if (!ocl_is(from, OCL_KERNEL)) return ocl_fail(error, CL_INVALID_KERNEL);
+    cl_kernel k = ocl_clone_kernel(from);
     if (!k) return ocl_fail(error, CL_OUT_OF_HOST_MEMORY);
-    copy_args(k, from);
     ocl_succeed(error);
     return k;
 }
@@ -191,7 +196,7 @@ static cl_int set_value(cl_kernel k, ocl_arg *arg, const spvf_arg_info *info, si
     return CL_SUCCESS;
 }
 
-static cl_int CL_API_CALL set_kernel_arg(cl_kernel k, cl_uint n, size_t size, const void *value) {
+cl_int CL_API_CALL ocl_set_arg(cl_kernel k, cl_uint n, size_t size, const void *value) {
     if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
     if (n >= k->info->host_arg_count) return CL_INVALID_ARG_INDEX;
     const spvf_arg_info *info = &k->info->host_args[n];
@@ -205,7 +210,7 @@ static cl_int CL_API_CALL set_kernel_arg(cl_kernel k, cl_uint n, size_t size, co
 }
 
 /* Any address is shared: the device is the host. */
-static cl_int CL_API_CALL set_kernel_arg_svm(cl_kernel k, cl_uint n, const void *value) {
+cl_int CL_API_CALL ocl_set_arg_pointer(cl_kernel k, cl_uint n, const void *value) {
     if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
     if (n >= k->info->host_arg_count) return CL_INVALID_ARG_INDEX;
     if (k->info->host_args[n].kind != SPVF_ARG_BUFFER) return CL_INVALID_ARG_VALUE;
@@ -221,10 +226,10 @@ static cl_int CL_API_CALL set_kernel_arg_svm(cl_kernel k, cl_uint n, const void 
 static cl_int CL_API_CALL set_kernel_arg_address(cl_kernel k, cl_uint n,
                                                  cl_mem_device_address_ext value) {
     if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
-    if (n >= k->info->arg_count || k->info->args[n].kind != SPVF_ARG_BUFFER ||
-        k->info->args[n].constant)
+    if (n >= k->info->host_arg_count || k->info->host_args[n].kind != SPVF_ARG_BUFFER ||
+        k->info->host_args[n].constant)
         return CL_INVALID_ARG_INDEX;
-    return set_kernel_arg_svm(k, n, (const void *)(uintptr_t)value);
+    return ocl_set_arg_pointer(k, n, (const void *)(uintptr_t)value);
 }
 
 static bool is_list(cl_kernel_exec_info what) {
@@ -233,8 +238,8 @@ static bool is_list(cl_kernel_exec_info what) {
 }
 
 /* Nothing needs to be known of what kernels reach through pointers. */
-static cl_int CL_API_CALL set_exec_info(cl_kernel k, cl_kernel_exec_info what, size_t size,
-                                        const void *value) {
+cl_int CL_API_CALL ocl_set_exec_info(cl_kernel k, cl_kernel_exec_info what, size_t size,
+                                     const void *value) {
     if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
     if (is_list(what) && !value && !size) return CL_SUCCESS; /* none */
     if (!value) return CL_INVALID_VALUE;
@@ -247,6 +252,12 @@ static cl_int CL_API_CALL set_exec_info(cl_kernel k, cl_kernel_exec_info what, s
         return size == sizeof(cl_bool) ? CL_SUCCESS : CL_INVALID_VALUE;
     default: return CL_INVALID_VALUE;
     }
+}
+
+bool ocl_has_all_args(const struct _cl_kernel *k) {
+    for (size_t n = 0; n < k->info->host_arg_count; n++)
+        if (!k->args[n].set) return false;
+    return true;
 }
 
 /* ---------------------------------------------------------------------------------- information */
@@ -421,15 +432,15 @@ void ocl_fill_kernel(ocl_entries *e) {
     e->core.clCloneKernel = clone_kernel;
     e->core.clRetainKernel = retain_kernel;
     e->core.clReleaseKernel = release_kernel;
-    e->core.clSetKernelArg = set_kernel_arg;
-    e->core.clSetKernelArgSVMPointer = set_kernel_arg_svm;
-    e->core.clSetKernelExecInfo = set_exec_info;
+    e->core.clSetKernelArg = ocl_set_arg;
+    e->core.clSetKernelArgSVMPointer = ocl_set_arg_pointer;
+    e->core.clSetKernelExecInfo = ocl_set_exec_info;
     e->core.clGetKernelInfo = get_kernel_info;
     e->core.clGetKernelArgInfo = get_arg_info;
     e->core.clGetKernelWorkGroupInfo = get_work_group_info;
     e->core.clGetKernelSubGroupInfo = get_subgroup_info;
     e->core.clGetKernelSubGroupInfoKHR = get_subgroup_info;
-    ocl_add_extension(e, "clSetKernelArgMemPointerINTEL", (ocl_function)set_kernel_arg_svm);
+    ocl_add_extension(e, "clSetKernelArgMemPointerINTEL", (ocl_function)ocl_set_arg_pointer);
     ocl_add_extension(e, "clSetKernelArgDevicePointerEXT", (ocl_function)set_kernel_arg_address);
     ocl_add_extension(e, "clGetKernelSubGroupInfoKHR", (ocl_function)get_subgroup_info);
 }

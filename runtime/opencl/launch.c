@@ -79,9 +79,15 @@ static bool copy_arg(ocl_launch *l, size_t n, const struct _cl_kernel *k) {
     return true;
 }
 
-/* CL_OUT_OF_HOST_MEMORY; CL_INVALID_KERNEL_ARGS: a buffer is gone. */
-static cl_int make_launch(const ocl_request *r, cl_kernel k, const spvf_range *range,
-                          ocl_launch **out) {
+static bool is_empty(const spvf_range *r) {
+    for (unsigned d = 0; d < r->dims; d++)
+        if (!r->global[d]) return true;
+    return false;
+}
+
+/* CL_INVALID_KERNEL_ARGS: a buffer is gone. */
+cl_int ocl_make_launch(const ocl_request *r, cl_kernel k, const spvf_range *range,
+                       ocl_launch **out) {
     ocl_launch *l = ocl_new_launch(r->queue, k->native, k->info->arg_count, k->launch_bytes, range);
     if (!l) return CL_OUT_OF_HOST_MEMORY;
     l->command.event.type = r->type;
@@ -92,6 +98,7 @@ static cl_int make_launch(const ocl_request *r, cl_kernel k, const spvf_range *r
     bool ok = true;
     for (size_t n = 0; n < ocl_arg_count(l) && ok; n++) ok = copy_arg(l, n, k);
     if (!ok) ocl_give_up(&l->command.event);
+    if (ok && is_empty(range)) l->command.event.event.run = NULL;
     *out = l;
     return ok ? CL_SUCCESS : CL_INVALID_KERNEL_ARGS;
 }
@@ -101,17 +108,10 @@ static cl_int make_launch(const ocl_request *r, cl_kernel k, const spvf_range *r
 static cl_int check_args(const struct _cl_kernel *k) {
     for (size_t n = 0; n < k->info->host_arg_count; n++) {
         const ocl_arg *a = &k->args[n];
-        if (!a->set) return CL_INVALID_KERNEL_ARGS;
         if (a->mem && a->mem->parent && a->mem->origin % IR_LOCAL_ALIGN)
             return CL_MISALIGNED_SUB_BUFFER_OFFSET;
     }
     return CL_SUCCESS;
-}
-
-static bool is_empty(const spvf_range *r) {
-    for (unsigned d = 0; d < r->dims; d++)
-        if (!r->global[d]) return true;
-    return false;
 }
 
 static cl_int check_global(const spvf_range *r) {
@@ -170,8 +170,8 @@ static cl_int check_range(const struct _cl_kernel *k, ocl_ndrange n, spvf_range 
 
 /* -------------------------------------------------------------------------------------- entries */
 
-/* CL_INVALID_KERNEL, CL_INVALID_CONTEXT, and what is wrong with arguments and the range, which is
- * filled in. */
+/* CL_INVALID_KERNEL, CL_INVALID_CONTEXT, and what is wrong with arguments that are set and with the
+ * range, which is filled in. */
 static cl_int check_launch(cl_command_queue q, cl_kernel k, ocl_ndrange n, spvf_range *range) {
     if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
     if (k->program->context != q->context) return CL_INVALID_CONTEXT;
@@ -179,17 +179,20 @@ static cl_int check_launch(cl_command_queue q, cl_kernel k, ocl_ndrange n, spvf_
     return bad ? bad : check_range(k, n, range);
 }
 
+cl_int ocl_check_launch(const ocl_request *r, cl_kernel k, ocl_ndrange n, spvf_range *range) {
+    cl_int bad = check_launch(r->queue, k, n, range);
+    if (!bad && ocl_local_memory(k) > OCL_LOCAL_MEMORY) bad = CL_OUT_OF_RESOURCES;
+    return bad ? bad : ocl_check_order(r);
+}
+
 cl_int ocl_launch_kernel(const ocl_request *r, cl_kernel k, ocl_ndrange n) {
     spvf_range range;
-    cl_int bad = check_launch(r->queue, k, n, &range);
-    if (!bad && ocl_local_memory(k) > OCL_LOCAL_MEMORY) bad = CL_OUT_OF_RESOURCES;
-    if (!bad) bad = ocl_check_order(r);
-    if (bad) return bad;
     ocl_launch *l;
-    bad = make_launch(r, k, &range, &l);
-    if (bad) return bad;
-    if (is_empty(&range)) l->command.event.event.run = NULL;
-    return ocl_submit(r, &l->command.event);
+    if (ocl_is(k, OCL_KERNEL) && k->program->context == r->queue->context && !ocl_has_all_args(k))
+        return CL_INVALID_KERNEL_ARGS;
+    cl_int bad = ocl_check_launch(r, k, n, &range);
+    if (!bad) bad = ocl_make_launch(r, k, &range, &l);
+    return bad ? bad : ocl_submit(r, &l->command.event);
 }
 
 static cl_int CL_API_CALL enqueue_kernel(cl_command_queue q, cl_kernel k, cl_uint dims,
@@ -229,6 +232,7 @@ static cl_int CL_API_CALL suggest_local_size(cl_command_queue q, cl_kernel k, cl
     ir_ctx cx = {0};
     if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
     cl_int bad = check_launch(q, k, (ocl_ndrange){dims, offset, global, NULL}, &range);
+    if (!bad && !ocl_has_all_args(k)) bad = CL_INVALID_KERNEL_ARGS;
     if (bad) return bad;
     if (is_empty(&range)) return CL_INVALID_GLOBAL_WORK_SIZE;
     if (!out) return CL_INVALID_VALUE;

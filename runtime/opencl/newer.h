@@ -25,4 +25,16 @@ typedef cl_bitfield cl_device_fp_atomic_capabilities_ext;
 #define CL_DEVICE_LOCAL_FP_ATOMIC_MIN_MAX_EXT (1 << 18)
 #endif
 
+/* Version 0.9.5 of cl_khr_command_buffer_mutable_dispatch: its structs have no names here, since
+ * older headers have others by the same names (command_mutable.c). */
+#ifndef CL_MUTABLE_DISPATCH_ASSERTS_KHR
+typedef cl_bitfield cl_mutable_dispatch_asserts_khr;
+#define CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR 0x12B7
+#define CL_MUTABLE_DISPATCH_ASSERTS_KHR 0x12B8
+#define CL_MUTABLE_DISPATCH_ASSERT_NO_ADDITIONAL_WORK_GROUPS_KHR (1 << 0)
+#endif
+#ifndef CL_MUTABLE_COMMAND_PROPERTIES_ARRAY_KHR
+#define CL_MUTABLE_COMMAND_PROPERTIES_ARRAY_KHR 0x12A2
+#endif
+
 #endif

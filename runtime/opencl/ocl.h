@@ -24,6 +24,7 @@
  *   command_record.c   the entries that record commands
  *   command_form.c     which version of the extension's headers a call was made with
  *   command_fuse.c     the steps of a run, several launches as one kernel
+ *   command_mutable.c  commands that can be changed, and their updates
  *
  * An entry checks its arguments in the order in which the specification lists its errors, and
  * returns the first one; below the entries everything is right.  Handles are pointers to objects
@@ -54,6 +55,7 @@
 #define OCL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES 0x129A
 #define OCL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE (1 << 2)
 #define OCL_COMMAND_BUFFER_CAPABILITY_OUT_OF_ORDER (1 << 3)
+#define OCL_COMMAND_BUFFER_STATE_FINALIZED 2 /* an argument has not been set */
 
 /* ------------------------------------------------------------------------- the table of entries */
 
@@ -90,6 +92,7 @@ void ocl_fill_kernel(ocl_entries *e);
 void ocl_fill_launch(ocl_entries *e);
 void ocl_fill_command_buffer(ocl_entries *e);
 void ocl_fill_command_record(ocl_entries *e);
+void ocl_fill_command_mutable(ocl_entries *e);
 void ocl_fill_absent(ocl_entries *e); /* images, samplers, pipes */
 
 /* -------------------------------------------------------------------------------------- objects */
@@ -104,6 +107,7 @@ typedef enum {
     OCL_KERNEL,
     OCL_EVENT,
     OCL_COMMAND_BUFFER,
+    OCL_MUTABLE_COMMAND,
     OCL_NOTHING /* what was a buffer */
 } ocl_kind;
 
@@ -324,7 +328,9 @@ typedef struct {
     cl_uint wait_count;
     const cl_sync_point_khr *wait;
     cl_sync_point_khr *point;
-    ocl_form form; /* that the command buffer has once this is recorded; unknown: as it has now */
+    ocl_form form;   /* that the command buffer has once this is recorded; unknown: as it has now */
+    bool incomplete; /* a launch without all arguments, which is no command yet */
+    bool is_update;  /* it waits for what it has waited for */
 } ocl_recording;
 
 /* A command to be: what it has in common with others.  Its buffers are kept until it is gone. */
@@ -448,6 +454,14 @@ struct _cl_kernel {
 };
 void ocl_retain_kernel(cl_kernel k);
 void ocl_release_kernel(cl_kernel k);
+/* A kernel with the same arguments, which are observed as well; NULL: there is no memory. */
+cl_kernel ocl_clone_kernel(cl_kernel k);
+/* clSetKernelArg, clSetKernelArgSVMPointer and clSetKernelExecInfo. */
+cl_int CL_API_CALL ocl_set_arg(cl_kernel k, cl_uint n, size_t size, const void *value);
+cl_int CL_API_CALL ocl_set_arg_pointer(cl_kernel k, cl_uint n, const void *value);
+cl_int CL_API_CALL ocl_set_exec_info(cl_kernel k, cl_kernel_exec_info what, size_t size,
+                                     const void *value);
+bool ocl_has_all_args(const struct _cl_kernel *k);
 /* Of a work-group, as the arguments are set. */
 uint64_t ocl_local_memory(cl_kernel k);
 /* The work-items of a full sub-group. */
@@ -461,6 +475,7 @@ typedef struct {
     ocl_built *built;    /* with a reference; NULL: of a command buffer, as `info` */
     const spvf_kernel_info *info;
     spvf_range range;
+    bool alone;   /* it is not fused */
     cl_mem *mems; /* by argument, with references; NULL: the argument is no buffer */
     rt_arg_block block;
 } ocl_launch;
@@ -475,6 +490,11 @@ typedef struct {
     cl_uint dims;
     const size_t *offset, *global, *local; /* offset, local: or NULL */
 } ocl_ndrange;
+/* Checks all but the queue and whether the arguments are set, and fills in the range. */
+cl_int ocl_check_launch(const ocl_request *r, cl_kernel k, ocl_ndrange n, spvf_range *range);
+/* The launch of what has been checked: CL_OUT_OF_HOST_MEMORY, CL_INVALID_KERNEL_ARGS. */
+cl_int ocl_make_launch(const ocl_request *r, cl_kernel k, const spvf_range *range,
+                       ocl_launch **out);
 /* Checks all but the queue, and submits a launch. */
 cl_int ocl_launch_kernel(const ocl_request *r, cl_kernel k, ocl_ndrange range);
 
@@ -487,25 +507,39 @@ ocl_form ocl_form_of_buffers(cl_command_buffer_khr b, const ocl_slot *s, unsigne
 ocl_form ocl_form_of_memory(cl_command_buffer_khr b, const ocl_slot *s, unsigned own);
 /* The form of a call without own arguments.  Unknown: it can be either. */
 ocl_form ocl_form_of_barrier(cl_command_buffer_khr b, const ocl_slot *s);
+/* The form of a call that updates commands, by the slots after the command buffer: a count and two
+ * addresses, or one address (versions 0.9.0 and 0.9.1 of the extension). */
+ocl_form ocl_form_of_update(const ocl_slot *s);
 /* The process asks for what headers of version 0.9.6 and newer have. */
 void ocl_note_newer_headers(void);
 
 typedef struct ocl_fusion ocl_fusion; /* kernels that were made of several (command_fuse.c) */
 
+/* What a run does.  It does not change: an update makes other steps for the runs to come. */
+typedef struct {
+    rt_refs refs;
+    cl_event *commands; /* with references */
+    cl_event *steps;    /* to run, one after the other: of these, or of `fusion` */
+    rt_command *run;    /* the same, as a run gives them to the device */
+    cl_uint count, step_count;
+    ocl_fusion *fusion;
+} ocl_steps;
+void ocl_release_steps(ocl_steps *s);
+/* What was fused, and what was not. */
+const char *ocl_report(const ocl_steps *s);
+
 struct _cl_command_buffer_khr {
     ocl_object object;
     cl_command_queue queue; /* that it is recorded for */
     ocl_properties properties;
-    bool unfused;
+    bool unfused, mutable, no_more_groups;
     _Atomic ocl_form form; /* of the calls that have recorded, as far as it is known */
-    rt_lock lock;          /* of all that follows; nothing changes once it is finalized */
+    rt_lock lock;          /* of all that follows; recorded commands change by updates only */
     bool finalized;
-    cl_event *commands; /* as recorded; NULL: a barrier */
-    cl_event *steps;    /* to run, one after the other: of these, or of `fusion` */
-    rt_command *run;    /* the same, as a run gives them to the device */
-    cl_uint count, room, step_count;
-    ocl_fusion *fusion;
-    char *report; /* what was fused, and what was not */
+    cl_event *commands; /* as recorded; NULL: a barrier, or a launch that lacks an argument */
+    cl_uint count, room, incomplete; /* launches that lack arguments */
+    ocl_steps *steps;                /* NULL: it is not finalized, or launches lack arguments */
+    cl_mutable_command_khr handles;  /* a list */
 };
 bool ocl_is_finalized(cl_command_buffer_khr b);
 cl_uint ocl_count_commands(cl_command_buffer_khr b);
@@ -513,9 +547,16 @@ cl_uint ocl_count_commands(cl_command_buffer_khr b);
 cl_int ocl_check_sync_points(const ocl_recording *r);
 /* CL_INVALID_OPERATION, CL_OUT_OF_HOST_MEMORY: the command is given up. */
 cl_int ocl_record(const ocl_recording *r, cl_event command);
-/* Finds the steps; CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES: there are none. */
-cl_int ocl_fuse_commands(cl_command_buffer_khr b);
-void ocl_free_fusion(ocl_fusion *f);
+/* Finds the steps of its commands: CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES. */
+cl_int ocl_make_steps(cl_command_buffer_khr b, cl_event *commands, ocl_steps **out);
+/* The same where only launches have changed that are steps of their own, before and after. */
+cl_int ocl_change_steps(const ocl_steps *old, cl_event *commands, ocl_steps **out);
+
+/* A launch that is recorded, and perhaps asked for by a handle (command_mutable.c). */
+cl_int ocl_record_kernel(ocl_recording *to, const cl_properties *p, cl_kernel k, ocl_ndrange n,
+                         cl_mutable_command_khr *handle);
+/* Of a command buffer that is being freed. */
+void ocl_free_handles(cl_mutable_command_khr list);
 
 /* ----------------------------------------------------------------------------- answers (info.c) */
 

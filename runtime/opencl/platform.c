@@ -37,6 +37,7 @@ static void fill_entries(void) {
     ocl_fill_launch(&entries);
     ocl_fill_command_buffer(&entries);
     ocl_fill_command_record(&entries);
+    ocl_fill_command_mutable(&entries);
     ocl_fill_absent(&entries);
     platform.object = ocl_new_object(OCL_PLATFORM);
 }

@@ -147,8 +147,10 @@ static inline void expect_copies(void) {
 
 /* ----------------------------------------------------------------------------- errors of recording
  *
- * `call` records to `b` with `q`, `n`, `list`, `point` and `handle`. */
-#define CHECK_RECORDING(call)                                                                      \
+ * `call` records to `b` with `q`, `n`, `list`, `point` and `handle`; where that is not NULL, it gives
+ * `handles`. */
+#define CHECK_RECORDING(call) CHECK_RECORDING_WITH(CL_INVALID_VALUE, call)
+#define CHECK_RECORDING_WITH(handles, call)                                                        \
     do {                                                                                           \
         cl_command_buffer_khr b = commands;                                                        \
         cl_command_queue q = NULL;                                                                 \
@@ -165,7 +167,7 @@ static inline void expect_copies(void) {
         FAILS(CL_INVALID_COMMAND_QUEUE, call);                                                     \
         q = NULL;                                                                                  \
         handle = &some_;                                                                           \
-        FAILS(CL_INVALID_VALUE, call);                                                             \
+        FAILS(handles, call);                                                                      \
         handle = NULL;                                                                             \
         n = 1;                                                                                     \
         FAILS(CL_INVALID_SYNC_POINT_WAIT_LIST_KHR, call);                                          \
