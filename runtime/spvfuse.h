@@ -621,11 +621,29 @@ typedef struct {
     size_t access_count;
 } spvf_explained_loop;
 
+/* What native code of a kernel may be made for: facts that its launches share. */
+typedef enum {
+    SPVF_FACT_LOCAL_SIZE, /* known, and no group is smaller */
+    SPVF_FACT_NO_OFFSET,
+    SPVF_FACT_SMALL_IDS, /* of 31 bits */
+    SPVF_FACT_DIMENSIONS,
+    SPVF_FACT_APART,    /* no two arguments lead to the same memory */
+    SPVF_FACT_ON_LINES, /* memory of arguments begins at lines of the cache */
+    SPVF_FACT_STREAMS,  /* more memory is accessed than caches hold */
+    SPVF_FACT_VALUES,   /* integers by value that have been the same are constants */
+    SPVF_FACTS
+} spvf_fact;
+/* "local-size", as in the option "without=local-size" of device cpu; and a clause that says what is
+ * true of launches.  NULL: there is no such fact. */
+SPVF_API const char *spvf_fact_name(spvf_fact fact);
+SPVF_API const char *spvf_fact_text(spvf_fact fact);
+
 /* What native code does with the loops over work-items of a kernel. */
 typedef struct {
     const char *kernel;
     const char *target;  /* "x86_64:v4" */
     spvf_range range;    /* of the launches that it is made for */
+    uint32_t facts;      /* bit n: it is made for spvf_fact n */
     const char *failure; /* why there is no code, or NULL */
     const spvf_explained_loop *loops;
     size_t loop_count;
@@ -746,6 +764,9 @@ typedef struct {
     uint64_t read_ns, fuse_ns, run_ns;
     uint64_t instructions, loads, stores; /* executed; device check only */
     uint64_t validated, differences;      /* groups; those of them that differ from unfused */
+    /* Device cpu: launches; those that ran code made for each fact; variants of kernels that were
+     * compiled or found in the cache, and the time that took. */
+    uint64_t native_launches, fact_launches[SPVF_FACTS], variants, compile_ns;
 } spvf_run_result;
 
 /* Runs a plan.  SPVF_ERROR_INPUT when an `expect` fails, the device reported a fault, or a

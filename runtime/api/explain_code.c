@@ -19,6 +19,7 @@ typedef struct {
     const ir_func *kernel;
     const char *target;
     rt_native_options options;
+    rt_facts without;
     ir_arena scratch;
     spvf_explained_code code;
     ir_vec(spvf_explained_loop) loops;
@@ -90,7 +91,7 @@ static void take_target(explaining *e) {
     o->machine = rt_take_machine(&s, &o->code);
     while (o->machine && *s &&
            (rt_take_code_option(&s, o->machine, &o->code) ||
-            (o->keep_calls = rt_take_option(&s, "calls"))))
+            (o->keep_calls = rt_take_option(&s, "calls")) || rt_take_without(&s, &e->without)))
         continue;
     if (!o->machine || *s)
         rt_throw(e->context, IR_ERR_ARGUMENT, "unknown target '%s' of native code: %s", e->target,
@@ -142,6 +143,8 @@ static void find_shape(explaining *e) {
     e->options.shape = pass_shape_of(&own);
     e->options.shape.inner = along;
     e->options.shape.apart = e->options.shape.on_lines = true;
+    rt_forget_facts(e->without, &e->options.shape);
+    e->code.facts = rt_facts_of(&e->options.shape, NULL);
 }
 
 /* -------------------------------------------------------------------------------------- compile */

@@ -1,6 +1,7 @@
 /* explain_code_text.c — what became of the loops over work-items of a kernel, for people:
  *
  *   code of @pair for x86_64:v4 on {1024/64}
+ *     made for: local-size, no-offset, small-ids
  *     loop at k.cl:3: 64 work-items at a time; estimate: 0.12 of the time of one at a time
  *       reads x in line 3: contiguous
  *       writes y in line 4: scatter, under a mask
@@ -91,10 +92,21 @@ static void print_loop(FILE *f, int indent, const spvf_explained_loop *l) {
     for (size_t k = 0; k < l->access_count; k++) print_access(f, indent + 2, l, &l->accesses[k]);
 }
 
+static void print_facts(FILE *f, int indent, uint32_t facts) {
+    char line[LINE] = "";
+    size_t at = 0;
+    for (unsigned n = 0; n < SPVF_FACTS; n++)
+        if (facts >> n & 1)
+            at += (size_t)snprintf(line + at, LINE - at, "%s%s", at ? ", " : "",
+                                   spvf_fact_name((spvf_fact)n));
+    rt_print_paragraph(f, indent, "made for:", at ? line : "any launch");
+}
+
 void rt_print_code(FILE *f, int indent, const spvf_explained_code *code) {
     fprintf(f, "%*scode of @%s for %s on ", indent, "", code->kernel, code->target);
     rt_print_range(f, &code->range);
     putc('\n', f);
+    print_facts(f, indent + 2, code->facts);
     if (code->failure)
         rt_print_paragraph(f, indent + 2, "none:", code->failure);
     else if (!code->loop_count)

@@ -6,7 +6,7 @@
  */
 #include "ir/launch.h"
 #include "ir/remark.h"
-#include "runtime/api/runtime.h"
+#include "runtime/native/native.h"
 
 #define STRUCT(public, inner) typedef struct {
 #define MEMBER(public, inner, a, b) __typeof__(((inner *)0)->b) b;

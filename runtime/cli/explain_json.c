@@ -260,6 +260,10 @@ static void put_code(json *j, const spvf_explained_code *c) {
     put_text(j, "kernel", c->kernel);
     put_text(j, "target", c->target);
     put_range(j, &c->range);
+    begin(j, "facts", '[');
+    for (unsigned n = 0; n < SPVF_FACTS; n++)
+        if (c->facts >> n & 1) put_text(j, NULL, spvf_fact_name((spvf_fact)n));
+    end(j, ']');
     put_text(j, "failure", c->failure);
     begin(j, "loops", '[');
     for (size_t k = 0; k < c->loop_count; k++) put_loop(j, &c->loops[k]);

@@ -61,6 +61,21 @@ static void print_text(void *user, const char *text) {
     fputs(text, stdout);
 }
 
+/* What launches of native code were made for. */
+static void print_code(const spvf_run_result *r) {
+    const char *before = "";
+    fprintf(stderr, "native launches %llu, variants %llu in %.3f ms, made for: ",
+            (unsigned long long)r->native_launches, (unsigned long long)r->variants,
+            (double)r->compile_ns / 1e6);
+    for (unsigned n = 0; n < SPVF_FACTS; n++) {
+        if (!r->fact_launches[n]) continue;
+        fprintf(stderr, "%s%s %llu", before, spvf_fact_name((spvf_fact)n),
+                (unsigned long long)r->fact_launches[n]);
+        before = ", ";
+    }
+    fprintf(stderr, "%s\n", *before ? "" : "any launch");
+}
+
 static void print_times(const spvf_run_result *r) {
     fprintf(stderr, "launches %llu, fused groups %llu, refused %llu, expectations %llu of %llu\n",
             (unsigned long long)r->launches, (unsigned long long)r->fused_groups,
@@ -68,6 +83,7 @@ static void print_times(const spvf_run_result *r) {
             (unsigned long long)(r->expects - r->failed_expects), (unsigned long long)r->expects);
     fprintf(stderr, "read %.3f ms, fuse %.3f ms, run %.3f ms\n", (double)r->read_ns / 1e6,
             (double)r->fuse_ns / 1e6, (double)r->run_ns / 1e6);
+    if (r->native_launches) print_code(r);
     if (r->validated)
         fprintf(stderr, "validated %llu groups, %llu differ\n", (unsigned long long)r->validated,
                 (unsigned long long)r->differences);
@@ -81,7 +97,8 @@ static void json_result(const spvf_run_result *r, bool ok) {
     printf("{\"ok\":%s,\"launches\":%llu,\"fused_groups\":%llu,\"refused_groups\":%llu,"
            "\"expects\":%llu,\"failed_expects\":%llu,\"reports\":%llu,\"read_ns\":%llu,"
            "\"fuse_ns\":%llu,\"run_ns\":%llu,\"instructions\":%llu,\"loads\":%llu,"
-           "\"stores\":%llu,\"validated\":%llu,\"differences\":%llu}\n",
+           "\"stores\":%llu,\"validated\":%llu,\"differences\":%llu,\"native_launches\":%llu,"
+           "\"variants\":%llu,\"compile_ns\":%llu,\"facts\":{",
            ok ? "true" : "false", (unsigned long long)r->launches,
            (unsigned long long)r->fused_groups, (unsigned long long)r->refused_groups,
            (unsigned long long)r->expects, (unsigned long long)r->failed_expects,
@@ -89,7 +106,12 @@ static void json_result(const spvf_run_result *r, bool ok) {
            (unsigned long long)r->fuse_ns, (unsigned long long)r->run_ns,
            (unsigned long long)r->instructions, (unsigned long long)r->loads,
            (unsigned long long)r->stores, (unsigned long long)r->validated,
-           (unsigned long long)r->differences);
+           (unsigned long long)r->differences, (unsigned long long)r->native_launches,
+           (unsigned long long)r->variants, (unsigned long long)r->compile_ns);
+    for (unsigned n = 0; n < SPVF_FACTS; n++)
+        printf("%s\"%s\":%llu", n ? "," : "", spvf_fact_name((spvf_fact)n),
+               (unsigned long long)r->fact_launches[n]);
+    printf("}}\n");
 }
 
 /* What only device check does needs no -d. */

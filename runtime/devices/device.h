@@ -176,6 +176,12 @@ typedef struct {
     uint64_t instructions, loads, stores, reports;
 } rt_counts;
 
+/* What launches of native code have done; several threads count. */
+typedef struct {
+    _Atomic uint64_t launches, variants, compile_ns;
+    _Atomic uint64_t of[SPVF_FACTS]; /* launches that ran code made for the fact */
+} rt_code_counts;
+
 /* Bytes that are watched while launches run, and what wrote there last: "@k, k.cl:12: store …", or
  * "@k, group (1, 0, 0)" from devices that only see changes. */
 typedef struct {
@@ -191,6 +197,7 @@ struct rt_device {
     spvf_context *context;
     spvf_capabilities can;
     rt_counts counts;
+    rt_code_counts code;
     void (*output)(void *user, const char *text); /* printf of kernels, or NULL */
     void *output_user;
     uint64_t instruction_limit; /* of a work-group; 0: the device's own */

@@ -10,6 +10,7 @@
  *   lock.c       locks that survive a fork
  *   fork.c       what a fork leaves whole
  *   chunk.c      work-groups by number, and the boxes that a range of numbers is
+ *   facts.c      what code of a kernel may be made for, by name
  *   variants.c   the code of a kernel: for any local size, and for some known ones
  *
  * Nothing here knows the IR; runtime/devices/cpu/cpu*.c put it together.
@@ -207,6 +208,25 @@ void rt_in_new_module(ir_ctx *cx, const ir_module *from, rt_module_body *body, v
 bool rt_native_compile(ir_module *m, const char *name, const rt_native_options *o, ir_arena *arena,
                        cg_object *out);
 
+/* --------------------------------------------------------------------------------- facts (facts.c) */
+
+enum {
+#define FACT(id, name, text) RT_FACT_##id,
+#include "runtime/native/facts.def"
+#undef FACT
+    RT_FACTS
+};
+typedef uint32_t rt_facts; /* bit n: fact n of the list */
+#define RT_FACT(id) (UINT32_C(1) << RT_FACT_##id)
+#define RT_ALL_FACTS ((UINT32_C(1) << RT_FACTS) - 1)
+
+/* What such code is made for; values may be NULL. */
+rt_facts rt_facts_of(const pass_group_shape *shape, const rt_values *values);
+/* Code will be made for any launches in these respects; values are the caller's. */
+void rt_forget_facts(rt_facts without, pass_group_shape *shape);
+/* An option "without=NAME", or "without=all". */
+bool rt_take_without(const char **s, rt_facts *without);
+
 /* --------------------------------------------------------------------------- variants (variants.c)
  *
  * Several threads may launch a kernel at a time. */
@@ -222,6 +242,7 @@ typedef struct {
     uint64_t stack;         /* bytes, as in cg_kernel */
     uint32_t item_steps;    /* as in cg_kernel */
     pass_group_shape shape; /* of the launches that it is made for */
+    rt_facts facts;         /* likewise */
 } rt_variant;
 
 typedef struct {

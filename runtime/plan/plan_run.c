@@ -445,9 +445,17 @@ static void run_plan(void *arg) {
     show_buffers(j);
 }
 
+static void take_code_counts(const rt_code_counts *from, spvf_run_result *to) {
+    to->native_launches = from->launches;
+    to->variants = from->variants;
+    to->compile_ns = from->compile_ns;
+    for (unsigned n = 0; n < SPVF_FACTS; n++) to->fact_launches[n] = from->of[n];
+}
+
 static void close_run(run_job *j) {
     rt_device *d = j->device;
     if (d) {
+        take_code_counts(&d->code, j->result);
         j->result->instructions = d->counts.instructions;
         j->result->loads = d->counts.loads;
         j->result->stores = d->counts.stores;

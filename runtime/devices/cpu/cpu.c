@@ -83,7 +83,8 @@ static cpu_launch describe(rt_device *d, spvf_context *context, const rt_launch 
                         .output = d->output,
                         .output_user = d->output_user,
                         .watch = d->watch,
-                        .notes = &((cpu_device *)d)->notes};
+                        .notes = &((cpu_device *)d)->notes,
+                        .counts = &d->code};
 }
 
 static void prepare(rt_device *d, spvf_context *context, const rt_launch *l) {
@@ -206,6 +207,7 @@ static bool take_flag(const char **list, rt_cpu_options *o) {
     if (rt_take_option(list, "untiered")) return o->untiered = true;
     if (rt_take_option(list, "calls")) return o->keep_calls = true;
     if (rt_take_number(list, "caches=", &o->caches)) return true;
+    if (rt_take_without(list, &o->without)) return true;
     return rt_take_option(list, "cache") && (o->cache = true);
 }
 
@@ -222,7 +224,7 @@ static void take_options(spvf_context *context, const char *list, rt_cpu_options
         rt_throw(context, IR_ERR_ARGUMENT,
                  "unknown option '%s' of device cpu: v2, v3, v4, icelake, simd=N, regalloc=stack, "
                  "seed=N, "
-                 "eager, untiered, cache, calls, caches=N",
+                 "eager, untiered, cache, calls, caches=N, without=FACT",
                  list);
 }
 
@@ -239,6 +241,8 @@ const char *rt_cpu_target(const rt_cpu_options *o, ir_arena *a) {
     ir_putf(&t, "%s:%s", m->name, cg_level_name(m, level));
     if (o->code.lanes) ir_putf(&t, ",simd=%u", o->code.lanes);
     if (o->keep_calls) ir_put(&t, ",calls");
+    for (unsigned n = 0; n < RT_FACTS; n++)
+        if (o->without >> n & 1) ir_putf(&t, ",without=%s", spvf_fact_name((spvf_fact)n));
     return t.data;
 }
 

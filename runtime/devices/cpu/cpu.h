@@ -50,12 +50,13 @@ void rt_cpu_own_groups(const spvf_range *range, unsigned inner, bool crosses, un
 /* ---------------------------------------------------------------------------------- the machine */
 
 typedef struct {
-    cg_options code; /* level 0: the machine's */
-    bool eager;      /* as in rt_compiler */
-    bool untiered;   /* small launches have the same code as others */
-    bool cache;      /* code is kept for other processes */
-    bool keep_calls; /* as in pass_options */
-    uint64_t caches; /* launches that access more bytes store past the caches; 0: their size */
+    cg_options code;  /* level 0: the machine's */
+    bool eager;       /* as in rt_compiler */
+    bool untiered;    /* small launches have the same code as others */
+    rt_facts without; /* that code is not made for */
+    bool cache;       /* code is kept for other processes */
+    bool keep_calls;  /* as in pass_options */
+    uint64_t caches;  /* launches that access more bytes store past the caches; 0: their size */
     rt_cpu_compiler *compile;
 } rt_cpu_options;
 
@@ -124,6 +125,7 @@ typedef struct {
     void *output_user;
     rt_watch *watch; /* or NULL; then there is no output */
     ir_arena *notes; /* for what watch is told */
+    rt_code_counts *counts;
 } cpu_launch;
 static inline const ir_func *cpu_kernel_of(const cpu_launch *l) { return l->launch->function->ir; }
 

@@ -122,6 +122,7 @@ static pass_group_shape shape_of(const launch *l) {
     pass_group_shape s = pass_shape_of(&r);
     cpu_find_promises(l->what, volume(l->info.global_size), &s);
     s.small = is_small(l);
+    rt_forget_facts(l->what->machine->options.without, &s);
     return s;
 }
 
@@ -131,6 +132,7 @@ static pass_group_shape shape_of(const launch *l) {
 static rt_values values_of(const launch *l) {
     const ir_func *f = function_of(l);
     rt_values v = {0};
+    if (l->what->machine->options.without & RT_FACT(VALUES)) return v;
     for (size_t n = 0; n < RT_MAX_VALUES && n < f->nparams && n < l->what->launch->count; n++) {
         const rt_arg *a = &l->what->launch->args[n];
         ir_type t = f->param_val[n]->type;
@@ -305,9 +307,16 @@ static void prepare_kernel(void *arg) {
     if (!ok) ir_throw(l->what->cx, l->what->cx->status);
 }
 
+static void count(const launch *l) {
+    rt_code_counts *counts = l->what->counts;
+    counts->launches++;
+    for (unsigned n = 0; n < RT_FACTS; n++) counts->of[n] += l->use.variant->facts >> n & 1;
+}
+
 static void launch_kernel(void *arg) {
     launch *l = arg;
     find_code(l);
+    count(l);
     uint64_t start = rt_now_ns();
     bool ok = ir_try(l->what->cx, launch_with_code, l);
     rt_kernel_end(&l->what->launch->function->code, &l->use, rt_now_ns() - start);

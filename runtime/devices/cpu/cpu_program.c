@@ -148,6 +148,7 @@ static void compile(void *arg) {
     c->out->phases = k->phases;
     c->out->item_steps = k->item_steps;
     c->out->shape = c->options.shape;
+    c->out->facts = rt_facts_of(&c->options.shape, c->options.values);
 }
 
 static void try_to_compile(void *arg) {
@@ -176,7 +177,10 @@ static ir_status compile_variant(void *user, const pass_group_shape *shape, cons
     if (shape->small) c.options.code.lanes = 1;
     c.options.code.lines = l->machine->tools.gdb;
     ir_arena_init(&c.arena, l->cx);
+    uint64_t start = rt_now_ns();
     ir_status status = compile_on_own_stack(&c);
+    l->counts->compile_ns += rt_now_ns() - start;
+    l->counts->variants += status == IR_OK;
     rt_entry_end(&c.entry);
     ir_arena_free(&c.arena);
     if (status != IR_OK) {

@@ -167,8 +167,11 @@ Test(explain_code, groups_of_plans) {
     cr_expect_str_eq(e->codes->kernel, "one");
     cr_expect(e->codes->loop_count == 1 && e->codes->loops->lanes == 16);
     char *text = spvf_explanation_text(e);
-    cr_assert(text && strstr(text, "  code of @one for x86_64:v4,simd=16 on {1024/64}\n"
-                                   "    loop at k.cl:3: 16 work-items at a time\n"));
+    cr_assert(text &&
+              strstr(text,
+                     "  code of @one for x86_64:v4,simd=16 on {1024/64}\n"
+                     "    made for: local-size, no-offset, small-ids, dimensions, apart, on-lines\n"
+                     "    loop at k.cl:3: 16 work-items at a time\n"));
     free(text);
     spvf_explanation_destroy(e);
     explain_group(p, 1, "x86_64:v4", &e);

@@ -527,7 +527,7 @@ static void expect_unknown(const char *list, const char *option) {
     snprintf(
         want, sizeof want,
         "error: unknown option '%s' of device cpu: v2, v3, v4, icelake, simd=N, regalloc=stack, "
-        "seed=N, eager, untiered, cache, calls, caches=N\n",
+        "seed=N, eager, untiered, cache, calls, caches=N, without=FACT\n",
         option);
     cr_expect_eq(rt_guard(b.context, open_by_name, &b), SPVF_ERROR_ARGUMENT, "%s", list);
     cr_expect_str_eq(messages, want);
@@ -536,17 +536,20 @@ static void expect_unknown(const char *list, const char *option) {
 
 Test(cpu, options_by_name) {
     bench b = {.context = new_context(),
-               .kernel = "v2,eager,untiered,regalloc=stack,seed=12,simd=8"};
+               .kernel =
+                   "v2,eager,untiered,without=apart,without=values,regalloc=stack,seed=12,simd=8"};
     cr_expect_eq(rt_guard(b.context, open_by_name, &b), SPVF_OK, "%s", messages);
     const cg_options *o = &((cpu_device *)b.device)->machine.options.code;
     cr_expect(o->level == 2 && o->regalloc.how == CG_REGALLOC_STACK && o->regalloc.seed == 12);
     const rt_cpu_options *all = &((cpu_device *)b.device)->machine.options;
     cr_expect(all->eager && all->untiered && !all->cache);
+    cr_expect_eq(all->without, RT_FACT(APART) | RT_FACT(VALUES));
     rt_device_close(b.device);
     spvf_context_destroy(b.context);
     expect_unknown("v5", "v5");
     expect_unknown("v2,", "v2,");
     expect_unknown("v2,seed=0", "seed=0");
+    expect_unknown("without=luck", "without=luck");
     expect_unknown("v2,regalloc=stacks", "regalloc=stacks");
 }
 

@@ -1,0 +1,75 @@
+#!/bin/sh
+# facts.sh BUILD: code of device cpu is made for facts about launches; each can be left out, which
+# changes no result, and is counted and explained.
+set -u
+spvfuse=$PWD/$1/spvfuse
+json=$PWD/$1/tests/json
+# shellcheck source=tests/count.sh
+. tests/count.sh
+cd "$work" || exit 1
+
+cat >k.ir <<'IR'
+target 64
+kernel @k(%p: ptr.global of i32, %q: ptr.global of i32, %n: i32) {
+entry:
+  %g: i64 = global_id 0
+  %l: i64 = local_id 0
+  %s: i64 = local_size 0
+  %i: i32 = trunc %g
+  %x: i64 = sext %i
+  %o: i64 = shl %x, 2
+  %a: ptr.global = ptradd %p, %o
+  %b: ptr.global = ptradd %q, %o
+  %v: i32 = load %a align 4
+  %w: i32 = mul %v, %n
+  %t: i64 = add %l, %s
+  %u: i32 = trunc %t
+  %r: i32 = add %w, %u
+  store %r, %b align 4
+  ret
+}
+IR
+"$spvfuse" compile k.ir -t spirv -o k.spv || exit 1
+cat >k.plan <<'PLAN'
+buffer x i32[4096] = iota
+buffer y i32[4096]
+launch "k.spv":k global 4096 local 64 args x, y, 3
+expect y[0] = 64
+expect y[4095] = 12412
+PLAN
+facts="local-size no-offset small-ids dimensions apart on-lines streams values"
+
+# run OPTIONS: the plan, as JSON, in the file `result`.
+run() { "$spvfuse" run -d "cpu:eager,caches=1024$1" k.plan --json >result 2>text; }
+launches() { sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p" result; }
+
+check "a run with all facts" run ""
+check "JSON" "$json" <result
+for fact in $facts; do check "$fact is used" [ "$(launches "$fact")" = 1 ]; done
+for fact in $facts; do
+    check "a run without $fact" run ",without=$fact"
+    for other in $facts; do
+        want=$([ "$other" = "$fact" ] && echo 0 || echo 1)
+        check "without $fact: $other $want" [ "$(launches "$other")" = "$want" ]
+    done
+done
+check "a run without facts" run ",without=all"
+for fact in $facts; do check "$fact is not used" [ "$(launches "$fact")" = 0 ]; done
+check "no such fact" sh -c '! "$0" run -d cpu:without=luck k.plan 2>/dev/null' "$spvfuse"
+
+"$spvfuse" run -d cpu:eager,without=apart k.plan --times 2>text
+check "--times" grep -q '^native launches 1, variants [12] in [0-9.]* ms, made for: local-size 1, no-offset 1, small-ids 1, dimensions 1, on-lines 1, values 1$' text
+"$spvfuse" run -d cpu:without=all k.plan --times 2>text
+check "--times without facts" grep -q '^native launches 1, variants 1 in [0-9.]* ms, made for: any launch$' text
+cat >pair.plan <<'PLAN'
+buffer x i32[4096] = iota
+buffer y i32[4096]
+buffer z i32[4096]
+fuse pair {
+  launch "k.spv":k global 4096 local 64 args x, y, 3
+  launch "k.spv":k global 4096 local 64 args y, z, 3
+}
+PLAN
+"$spvfuse" explain pair.plan -t x86_64:v3,without=apart,without=small-ids >text 2>&1
+check "explain" grep -q 'made for: local-size, no-offset, dimensions, on-lines$' text
+finish
