@@ -333,8 +333,9 @@ SPVF_API spvf_status spvf_container_verify(spvf_container *container);
 SPVF_API spvf_status spvf_container_pick(spvf_container *container, const char *kernel,
                                          const char *target, uint32_t *image);
 
-/* A module of the SPIR-V that holds a kernel of the first container (NULL: all of its kernels), linked
- * with the images, of all the containers, that export what it imports.  Nothing may stay undefined. */
+/* A module of the SPIR-V that holds a kernel of the first container (NULL: all kernels that are in any
+ * SPIR-V), linked with the images, of all the containers, that export what it imports.  If several
+ * images are linked, nothing may stay undefined. */
 SPVF_API spvf_status spvf_container_module(spvf_container *const *containers, size_t count,
                                            const char *kernel, const spvf_module_options *options,
                                            spvf_module **out);

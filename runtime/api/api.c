@@ -244,23 +244,23 @@ static bool is_blank(const char *bytes, size_t size) {
 }
 
 /* An empty text would be an empty module; most likely a program gives it by mistake. */
-static void refuse_blank(const rt_source *code, ir_ctx *cx) {
-    if (!is_blank(code->bytes, code->size)) return;
-    ir_report(cx, (ir_message){.severity = IR_ERROR, .file = code->name}, "the module is empty");
+static void refuse_blank(const rt_source *source, ir_ctx *cx) {
+    if (!is_blank(source->bytes, source->size)) return;
+    ir_report(cx, (ir_message){.severity = IR_ERROR, .file = source->name}, "the module is empty");
     ir_throw(cx, IR_ERR_INPUT);
 }
 
-ir_module *rt_read_source(spvf_context *context, const rt_source *code,
+ir_module *rt_read_source(spvf_context *context, const rt_source *source,
                           const spvf_module_options *options) {
     ir_ctx *cx = &context->cx;
-    refuse_blank(code, cx);
-    if (rt_is_container_source(code)) return rt_read_container(context, code, options);
-    spv_read_options o = {.file = code->name,
+    refuse_blank(source, cx);
+    if (rt_is_container_source(source)) return rt_read_container(context, source, options);
+    spv_read_options o = {.file = source->name,
                           .specs = (const spv_spec_value *)(const void *)options->specs,
                           .nspecs = options->spec_count};
-    ir_module *m = rt_is_spirv(code->bytes, code->size)
-                       ? spv_read(cx, code->bytes, code->size, &o)
-                       : ir_parse(cx, code->name, code->bytes, code->size);
+    ir_module *m = rt_is_spirv(source->bytes, source->size)
+                       ? spv_read(cx, source->bytes, source->size, &o)
+                       : ir_parse(cx, source->name, source->bytes, source->size);
     if (!m) ir_throw(cx, cx->status == IR_OK ? IR_ERR_INPUT : cx->status);
     return m;
 }

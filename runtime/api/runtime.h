@@ -109,11 +109,11 @@ typedef struct {
 } rt_source;
 bool rt_is_spirv(const void *bytes, size_t size);
 /* Reads code, throws after a message. (api.c) */
-ir_module *rt_read_source(spvf_context *context, const rt_source *code,
+ir_module *rt_read_source(spvf_context *context, const rt_source *source,
                         const spvf_module_options *options);
 /* The same of a container, its images linked. (container/module.c) */
-bool rt_is_container_source(const rt_source *code);
-ir_module *rt_read_container(spvf_context *context, const rt_source *code,
+bool rt_is_container_source(const rt_source *source);
+ir_module *rt_read_container(spvf_context *context, const rt_source *source,
                              const spvf_module_options *options);
 /* A module of what `read` returns, which throws after a message. */
 typedef ir_module *rt_module_reader(spvf_context *context, void *user,

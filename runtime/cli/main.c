@@ -39,9 +39,11 @@ static void print_column(FILE *f, const char *text, int width) {
 
 static void print_commands(FILE *f) {
     fprintf(f, "usage: spvfuse COMMAND …\n\n");
-    for (int i = 0; i < COMMANDS; i++)
-        fprintf(f, "  %-8s %-22s %s\n", commands[i]->name, commands[i]->arguments,
-                commands[i]->help);
+    for (int i = 0; i < COMMANDS; i++) {
+        fprintf(f, "  %-7s", commands[i]->name);
+        print_column(f, commands[i]->arguments, 22);
+        fprintf(f, "%s\n", commands[i]->help);
+    }
     fprintf(f, "\n'spvfuse COMMAND --help' lists the options of a command.\n");
 }
 

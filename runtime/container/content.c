@@ -177,7 +177,7 @@ static void add_name(void *user, const char *name) {
 
 /* ----------------------------------------------------------------------------------- containers */
 
-static void copy_images(spvf_pack *p, spvf_container *c, uint32_t first) {
+static void copy_images(spvf_pack *p, spvf_container *c) {
     spvf_image_info info;
     for (size_t n = 0; spvf_container_image(c, n, &info); n++) {
         size_t size;
@@ -187,7 +187,7 @@ static void copy_images(spvf_pack *p, spvf_container *c, uint32_t first) {
                                        .target = info.target,
                                        .bytes = ir_dup(&p->arena, code, size),
                                        .size = size};
-        if (rt_pack_image(p, &image) != first + n) ir_throw(&p->context->cx, IR_ERR_LIMIT);
+        rt_pack_image(p, &image);
     }
 }
 
@@ -215,7 +215,7 @@ static void copy_container(void *arg) {
     spvf_symbol symbol;
     spvf_property property;
     if (spvf_container_verify(c) != SPVF_OK) ir_throw(&p->context->cx, p->context->cx.status);
-    copy_images(p, c, first);
+    copy_images(p, c);
     for (size_t n = 0; n < spvf_container_kernel_count(c); n++) copy_kernel(p, c, n, first);
     for (size_t n = 0; spvf_container_symbol(c, n, &symbol); n++)
         rt_pack_symbol(p, first + symbol.image, symbol.name, symbol.imported);

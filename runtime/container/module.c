@@ -78,8 +78,8 @@ static void take(collecting *x, image_ref *r) {
     *ir_push(&x->arena, &x->work) = r;
 }
 
-/* The first SPIR-V that holds the kernel. */
-static void take_kernel(collecting *x, size_t kernel) {
+/* The first SPIR-V that holds the kernel; false: there is none. */
+static bool take_kernel(collecting *x, size_t kernel) {
     spvf_container *c = x->containers[0];
     const rt_kernel_record *k = rt_records(c, RT_SECTION_KERNELS, NULL);
     const uint32_t *images = rt_records(c, RT_SECTION_PROVIDERS, NULL);
@@ -87,10 +87,9 @@ static void take_kernel(collecting *x, size_t kernel) {
     for (uint32_t n = 0; n < k->providers; n++)
         if (is_spirv_image(c, images[k->first_provider + n])) {
             take(x, &x->refs[0][images[k->first_provider + n]]);
-            return;
+            return true;
         }
-    rt_throw(x->context, IR_ERR_REFUSED, "%s: no SPIR-V holds kernel '%s'", c->name,
-             rt_container_text(c, k->name));
+    return false;
 }
 
 static void take_wanted(collecting *x) {
@@ -100,11 +99,9 @@ static void take_wanted(collecting *x) {
     size_t only = x->kernel ? rt_container_find(c, x->kernel) : 0;
     if (only == SIZE_MAX)
         rt_throw(x->context, IR_ERR_ARGUMENT, "%s has no kernel '%s'", c->name, x->kernel);
-    if (x->kernel) {
-        take_kernel(x, only);
-        return;
-    }
-    for (uint32_t k = 0; k < kernels; k++) take_kernel(x, k);
+    if (x->kernel && !take_kernel(x, only))
+        rt_throw(x->context, IR_ERR_REFUSED, "%s: no SPIR-V holds kernel '%s'", c->name, x->kernel);
+    for (uint32_t k = 0; k < kernels && !x->kernel; k++) take_kernel(x, k);
     for (uint32_t i = 0; !kernels && i < images; i++)
         if (is_spirv_image(c, i)) take(x, &x->refs[0][i]);
     if (!x->work.n) rt_throw(x->context, IR_ERR_REFUSED, "%s holds no SPIR-V", c->name);
@@ -139,13 +136,13 @@ static void take_imports(collecting *x, const image_ref *ref) {
 static ir_module *read_image(const collecting *x, const image_ref *ref) {
     spvf_container *c = x->containers[ref->container];
     spvf_image_info info;
-    rt_source code = {.name = c->name};
+    rt_source source = {.name = c->name};
     if (!spvf_container_image(c, ref->image, &info)) ir_throw(&x->context->cx, IR_ERR_INPUT);
-    code.name = ir_sprintf((ir_arena *)&x->arena, "%s(%s)", c->name, info.name);
-    code.bytes = rt_container_code(c, ref->image, &code.size);
-    if (!rt_is_spirv(code.bytes, code.size))
-        rt_throw(x->context, IR_ERR_INPUT, "%s: it is no SPIR-V", code.name);
-    return rt_read_source(x->context, &code, x->options);
+    source.name = ir_sprintf((ir_arena *)&x->arena, "%s(%s)", c->name, info.name);
+    source.bytes = rt_container_code(c, ref->image, &source.size);
+    if (!rt_is_spirv(source.bytes, source.size))
+        rt_throw(x->context, IR_ERR_INPUT, "%s: it is no SPIR-V", source.name);
+    return rt_read_source(x->context, &source, x->options);
 }
 
 static void collect(void *arg) {
@@ -199,10 +196,10 @@ static void read_one(void *arg) {
     read_containers(j->collecting->context, j->collecting, j->options);
 }
 
-ir_module *rt_read_container(spvf_context *context, const rt_source *code,
+ir_module *rt_read_container(spvf_context *context, const rt_source *source,
                              const spvf_module_options *options) {
     spvf_container *c;
-    if (spvf_container_load(context, code->name, code->bytes, code->size, &c) != SPVF_OK)
+    if (spvf_container_load(context, source->name, source->bytes, source->size, &c) != SPVF_OK)
         ir_throw(&context->cx, context->cx.status);
     collecting x = {.context = context, .containers = &c, .count = 1};
     read_job j = {&x, options};

@@ -25,11 +25,15 @@ static unsigned read_sm(const char *s) {
 static target read_target(const char *name) {
     cg_options code = {0};
     const char *s = name;
-    if (!name || strcmp(name, "cpu") == 0 || strncmp(name, "cpu:", 4) == 0)
-        return (target){.machine = cg_host_machine(), .level = rt_cpu_level()};
     const cg_machine *m = rt_take_machine(&s, &code);
     while (m && *s && rt_take_code_option(&s, m, &code)) continue;
     return (target){.machine = m, .level = code.level, .sm = read_sm(name)};
+}
+
+static target read_wanted(const char *name) {
+    if (!name || strcmp(name, "cpu") == 0 || strncmp(name, "cpu:", 4) == 0)
+        return (target){.machine = cg_host_machine(), .level = rt_cpu_level()};
+    return read_target(name);
 }
 
 static int rank_object(const target *t, const char *of) {
@@ -70,7 +74,7 @@ typedef struct {
 static void pick(void *arg) {
     pick_job *j = arg;
     spvf_container *c = j->container;
-    const target t = read_target(j->target);
+    const target t = read_wanted(j->target);
     size_t count, kernel = rt_container_find(c, j->kernel);
     if (kernel == SIZE_MAX)
         rt_throw(c->context, IR_ERR_ARGUMENT, "%s has no kernel '%s'", c->name, j->kernel);

@@ -557,6 +557,20 @@ Test(container, damaged_native) {
     spvf_module_destroy(m);
 }
 
+/* A kernel that is in no SPIR-V does not keep the others from being a module. */
+Test(container, partly_spirv) {
+    static const char other[] = ".version 7.0\n.target sm_70\n.visible .entry other()\n{\n}\n";
+    spvf_pack *p = begin_pack();
+    spvf_module *m;
+    add_text(p, "a", twice, "spirv");
+    cr_assert_eq(spvf_pack_add(p, "b", NULL, other, sizeof other - 1), SPVF_OK);
+    spvf_blob blob = end_pack(p);
+    cr_assert_eq(spvf_module_load(context, "c", blob.data, blob.size, NULL, &m), SPVF_OK);
+    cr_expect(spvf_module_kernel_count(m) == 1 && spvf_module_find_kernel(m, "twice"));
+    spvf_module_destroy(m);
+    spvf_blob_destroy(&blob);
+}
+
 /* Objects and cubins of which any byte may be wrong: names are found, or the file is refused. */
 static void count_name(void *user, const char *name) { *(size_t *)user += strlen(name); }
 
