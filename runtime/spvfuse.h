@@ -177,6 +177,15 @@ typedef struct {
     size_t host_arg_count;
 } spvf_kernel_info;
 
+/* Takes apart what a host gives for one of host_args, the bytes of a value: calls `set` for each of
+ * args that is a part of it, with its index and its bytes, for a pointer the address.  For callers
+ * of spvf_module_options.closures.  SPVF_ERROR_ARGUMENT: that is no value of so many bytes. */
+SPVF_API spvf_status spvf_closure_arguments(const spvf_kernel_info *kernel, size_t host_arg,
+                                            const void *bytes, size_t size,
+                                            void (*set)(void *user, size_t index,
+                                                        const void *bytes),
+                                            void *user);
+
 SPVF_API size_t spvf_module_kernel_count(const spvf_module *module);
 /* NULL when index is out of range.  Valid until the module is destroyed. */
 SPVF_API const spvf_kernel_info *spvf_module_kernel(const spvf_module *module, size_t index);

@@ -73,6 +73,7 @@ for variant in $sanitized $release; do
         tests/opencl/command_kernels.cl
     suite "$short-queue-random" "$variant/tests/runtime/queue/queue_random" -n 500 \
         "$release/tests/command_kernels.spv"
+    suite "$short-layouts" "$variant/tests/runtime/queue/layouts" -n 500
     for target in spirv text plan gen entry regalloc container hcf; do
         suite "$short-fuzz-$target" "$variant/tests/fuzz/$target" -n 1500 -s 1 "$release/seeds/$target"
     done

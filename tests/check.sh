@@ -22,6 +22,7 @@ suite arrows sh tests/arrows.sh "$release"
 suite size sh tests/size.sh
 suite golden-cases sh tests/golden.sh
 suite state sh tests/state.sh "$release"
+suite layouts "$release/tests/runtime/queue/layouts" -n 500
 suite reader-errors "$release/tests/frontend/errors" tests/frontend "$release/reader"
 suite reader-widths "$release/tests/frontend/widths" "$release/reader"
 for source in $(find tests -name '*_test.c' | sort | grep -vE "/($slow)\.c\$"); do

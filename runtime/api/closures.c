@@ -50,3 +50,15 @@ bool rt_is_size(const spvf_module *m, const spvf_kernel_info *k, size_t param) {
     if (!k->args[param].member) return false;
     return ir_is_int(ir_func_find(m->ir, k->name)->param_val[param]->type);
 }
+
+spvf_status spvf_closure_arguments(const spvf_kernel_info *k, size_t host_arg, const void *bytes,
+                                   size_t size,
+                                   void (*set)(void *user, size_t index, const void *b),
+                                   void *user) {
+    if (!k || !bytes || !set || host_arg >= k->host_arg_count) return SPVF_ERROR_ARGUMENT;
+    const spvf_arg_info *host = &k->host_args[host_arg];
+    if (host->kind != SPVF_ARG_VALUE || host->size != size) return SPVF_ERROR_ARGUMENT;
+    for (size_t n = 0; n < k->arg_count; n++)
+        if (k->args[n].closure == host_arg) set(user, n, (const char *)bytes + k->args[n].offset);
+    return SPVF_OK;
+}

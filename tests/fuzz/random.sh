@@ -14,9 +14,9 @@ trap 'rm -f "$out"' EXIT
 status=0
 echo "SEED=$seed"
 
-# try COUNT PROGRAM ARGUMENT: the last line of what it says, or all.
+# try COUNT PROGRAM [ARGUMENT]: the last line of what it says, or all.
 try() {
-    if "$build/tests/$2" -n $(($1 * times)) -s "$seed" "$3" >"$out" 2>&1; then
+    if "$build/tests/$2" -n $(($1 * times)) -s "$seed" ${3+"$3"} >"$out" 2>&1; then
         echo "$2: $(tail -n 1 "$out")"
     else
         echo "$2: FAILED"
@@ -30,7 +30,8 @@ try 10000 fuzz/gen "$build/seeds/gen"
 try 20000 fuzz/lanes "$build/seeds/lanes"
 try 4000 fuzz/regalloc "$build/seeds/regalloc"
 try 20000 opencl/command_random tests/opencl/command_kernels.cl
-try 5000 runtime/queue_random "$build/tests/command_kernels.spv"
+try 5000 runtime/queue/queue_random "$build/tests/command_kernels.spv"
+try 20000 runtime/queue/layouts
 try 20000 fuzz/spirv "$build/seeds/spirv"
 try 20000 fuzz/text "$build/seeds/text"
 try 20000 fuzz/plan "$build/seeds/plan"

@@ -122,6 +122,25 @@ static void expect_args(const spvf_kernel_info *k, const spvf_arg_info *wanted,
     cr_expect_eq(k->host_args[1].size, 24);
 }
 
+static void note_argument(void *user, size_t index, const void *bytes) {
+    ((const void **)user)[index] = bytes;
+}
+
+static void expect_arguments(const spvf_kernel_info *k) {
+    const char bytes[24] = "";
+    const void *at[6] = {NULL};
+    cr_expect_eq(spvf_closure_arguments(k, 1, bytes, 24, note_argument, at), SPVF_OK);
+    cr_expect(!at[0] && !at[5]);
+    for (size_t i = 1; i < 5; i++) cr_expect_eq(at[i], bytes + k->args[i].offset, "%zu", i);
+    const spvf_status bad = SPVF_ERROR_ARGUMENT;
+    cr_expect_eq(spvf_closure_arguments(NULL, 1, bytes, 24, note_argument, at), bad);
+    cr_expect_eq(spvf_closure_arguments(k, 1, NULL, 24, note_argument, at), bad);
+    cr_expect_eq(spvf_closure_arguments(k, 1, bytes, 24, NULL, at), bad);
+    cr_expect_eq(spvf_closure_arguments(k, 1, bytes, 23, note_argument, at), bad);
+    cr_expect_eq(spvf_closure_arguments(k, 2, bytes, 0, note_argument, at), bad, "a buffer");
+    cr_expect_eq(spvf_closure_arguments(k, 3, bytes, 24, note_argument, at), bad);
+}
+
 Test(api, structs_with_pointers_are_described_by_their_members) {
     static const char text[] = "target 64\n"
                                "kernel @k(%n: i32, %s: ptr.private byval(24) align 8 of {i8, "
@@ -151,6 +170,7 @@ Test(api, structs_with_pointers_are_described_by_their_members) {
     expect_args(spvf_module_kernel(m, 0), wanted, with_padding, 9);
     cr_assert_eq(spvf_module_optimize(m, NULL), SPVF_OK);
     expect_args(spvf_module_kernel(m, 0), wanted, without, 6);
+    expect_arguments(spvf_module_kernel(m, 0));
     spvf_module_destroy(m);
     cr_assert_eq(spvf_module_load(c, "k.ir", text, sizeof text - 1, NULL, &m), SPVF_OK);
     const spvf_kernel_info *k = spvf_module_kernel(m, 0);

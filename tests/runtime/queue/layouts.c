@@ -1,0 +1,293 @@
+/* layouts.c — random structs by value with pointers: each byte that the host gives arrives.
+ *
+ *     layouts [-n STRUCTS] [-s SEED]
+ *
+ * Structs are nested, some of them packed, with arrays, vectors and small integers.  A kernel copies
+ * all bytes of one, padding as well and pointers apart, to where one of its pointers leads, in
+ * pieces of any size.  It is launched on device cpu, which takes the struct apart, and on device
+ * check with the arguments that spvf_closure_arguments makes.  Some kernels access the struct by an
+ * offset that is not known, so that it stays in memory.
+ */
+#include "runtime/spvfuse_queue.h"
+#include "tests/random.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_BYTES = 4096, MOST_POINTERS = 256, MOST_DEPTH = 3, MOST_ARGS = 80, ROOM = 1 << 16 };
+
+typedef struct {
+    char text[ROOM]; /* of the type */
+    size_t n;
+    size_t pointers[MOST_POINTERS]; /* offsets */
+    unsigned count;
+    uint64_t random;
+} layout;
+
+typedef struct {
+    size_t size, align;
+} extent;
+
+static unsigned below(layout *l, unsigned n) { return draw_below(&l->random, n); }
+
+static void put(layout *l, const char *text) {
+    l->n += (size_t)snprintf(l->text + l->n, ROOM - l->n, "%s", text);
+}
+
+/* ----------------------------------------------------------------------------------------- types */
+
+static extent draw_type(layout *l, unsigned depth);
+
+static extent draw_leaf(layout *l, bool pointer) {
+    static const struct {
+        const char *name;
+        size_t size, align;
+    } leaves[] = {{"i8", 1, 1},    {"i16", 2, 2},   {"i32", 4, 4},     {"i64", 8, 8},
+                  {"f32", 4, 4},   {"f64", 8, 8},   {"f16", 2, 2},     {"v2i8", 2, 2},
+                  {"v2f32", 8, 8}, {"v3i16", 8, 8}, {"v4i32", 16, 16}, {"v3f32", 16, 16}};
+    if (pointer) {
+        static const char *const spaces[] = {"ptr.global", "ptr.generic", "ptr.global"};
+        put(l, spaces[below(l, 3)]);
+        l->pointers[l->count++] = 0;
+        return (extent){8, 8};
+    }
+    unsigned k = below(l, sizeof leaves / sizeof *leaves);
+    put(l, leaves[k].name);
+    return (extent){leaves[k].size, leaves[k].align};
+}
+
+static extent draw_array(layout *l, unsigned depth) {
+    unsigned first = l->count, n = 1 + below(l, 3);
+    char head[20];
+    snprintf(head, sizeof head, "[%u x ", n);
+    put(l, head);
+    const extent e = draw_type(l, depth + 1);
+    put(l, "]");
+    for (unsigned k = 1, all = l->count - first; k < n; k++)
+        for (unsigned p = 0; p < all; p++) {
+            l->pointers[l->count] = l->pointers[first + p] + k * e.size;
+            l->count++;
+        }
+    return (extent){n * e.size, e.align};
+}
+
+static size_t aligned(size_t n, size_t align) { return (n + align - 1) / align * align; }
+
+/* With `pointer`, its last member is one. */
+static extent draw_struct(layout *l, unsigned depth, bool pointer) {
+    const bool packed = below(l, 4) == 0;
+    const unsigned members = 1 + below(l, 5);
+    extent all = {0, 1};
+    put(l, packed ? "<{" : "{");
+    for (unsigned k = 0; k < members; k++) {
+        if (k) put(l, ", ");
+        unsigned first = l->count;
+        const bool last = k == members - 1;
+        const extent e = last && pointer ? draw_leaf(l, true) : draw_type(l, depth + 1);
+        const size_t at = packed ? all.size : aligned(all.size, e.align);
+        for (; first < l->count; first++) l->pointers[first] += at;
+        all.size = at + e.size;
+        if (!packed && e.align > all.align) all.align = e.align;
+    }
+    put(l, packed ? "}>" : "}");
+    all.size = aligned(all.size, all.align);
+    return all;
+}
+
+static extent draw_type(layout *l, unsigned depth) {
+    unsigned kind = depth < MOST_DEPTH ? below(l, 8) : 2;
+    return kind == 0   ? draw_struct(l, depth, false)
+           : kind == 1 ? draw_array(l, depth)
+                       : draw_leaf(l, below(l, 5) == 0);
+}
+
+/* ---------------------------------------------------------------------------------------- kernels */
+
+typedef struct {
+    char text[ROOM];
+    size_t n;
+} kernel_text;
+
+#define PUT(k, ...) ((k)->n += (size_t)snprintf((k)->text + (k)->n, ROOM - (k)->n, __VA_ARGS__))
+
+static bool is_pointer(const layout *l, size_t at, size_t size) {
+    for (unsigned p = 0; p < l->count; p++)
+        if (at < l->pointers[p] + 8 && l->pointers[p] < at + size) return true;
+    return false;
+}
+
+static void put_copy(kernel_text *k, size_t at, size_t size) {
+    PUT(k, "  %%a%zu: ptr.private = ptradd %%base, %zu\n", at, at);
+    PUT(k, "  %%v%zu: i%zu = load %%a%zu align 1\n", at, 8 * size, at);
+    PUT(k, "  %%b%zu: ptr.global = ptradd %%out, %zu\n", at, at);
+    PUT(k, "  store %%v%zu, %%b%zu align 1\n", at, at);
+}
+
+static void put_kernel(kernel_text *k, layout *l, extent e) {
+    const size_t out = l->pointers[l->count - 1];
+    k->n = 0;
+    PUT(k, "target 64\nkernel @k(%%zero: i64, %%s: ptr.private byval(%zu) align %zu of %s, ",
+        e.size, e.align, l->text);
+    PUT(k, "%%more: i8) {\nentry:\n");
+    PUT(k, "  %%base: ptr.private = ptradd %%s, %s\n", below(l, 4) ? "0" : "%zero");
+    PUT(k, "  %%o: ptr.private = ptradd %%base, %zu\n", out);
+    PUT(k, "  %%out: ptr.global = load %%o align 1\n");
+    for (size_t at = 0; at < e.size;) {
+        size_t size = (size_t)1 << below(l, 4);
+        while (size > e.size - at || (size > 1 && is_pointer(l, at, size))) size /= 2;
+        if (!is_pointer(l, at, size)) put_copy(k, at, size);
+        at += size;
+    }
+    PUT(k, "  ret\n}\n");
+}
+
+/* ------------------------------------------------------------------------------------------- runs */
+
+typedef struct {
+    spvf_context *context;
+    spvf_device *device[2];
+    spvf_queue *queue[2];
+    const char *failure;
+} machine;
+
+static void say(void *user, const spvf_message *m) {
+    (void)user;
+    if (m->severity == SPVF_ERROR) fprintf(stderr, "%s\n", m->formatted);
+}
+
+static bool begin(machine *m) {
+    static const char *const names[] = {"cpu", "check"};
+    const spvf_context_options o = {.size = sizeof o, .message = say};
+    bool ok = spvf_context_create(&o, &m->context) == SPVF_OK;
+    for (int k = 0; k < 2; k++)
+        ok = ok && spvf_device_open(m->context, names[k], &m->device[k]) == SPVF_OK &&
+             spvf_queue_create(m->device[k], NULL, &m->queue[k]) == SPVF_OK;
+    return ok;
+}
+
+static void end(machine *m) {
+    for (int k = 0; k < 2; k++) {
+        spvf_queue_destroy(m->queue[k]);
+        spvf_device_destroy(m->device[k]);
+    }
+    spvf_context_destroy(m->context);
+}
+
+typedef struct {
+    const spvf_kernel_info *info;
+    spvf_buffer *out;
+    spvf_argument args[MOST_ARGS];
+} arguments;
+
+static void set(void *user, size_t index, const void *bytes) {
+    arguments *a = user;
+    const spvf_arg_info *info = &a->info->args[index];
+    a->args[index] = info->kind == SPVF_ARG_BUFFER
+                         ? (spvf_argument){.buffer = a->out}
+                         : (spvf_argument){.bytes = bytes, .size = (size_t)info->size};
+}
+
+typedef struct {
+    machine *machine;
+    const layout *layout;
+    const char *text;
+    const unsigned char *bytes;
+    size_t size;
+} request;
+
+/* The whole struct; or what is made of it. */
+static void set_arguments(const request *r, arguments *a, bool whole) {
+    static const int64_t zero;
+    if (whole)
+        a->args[1] = (spvf_argument){.bytes = r->bytes, .size = r->size};
+    else if (spvf_closure_arguments(a->info, 1, r->bytes, r->size, set, a) != SPVF_OK)
+        r->machine->failure = "spvf_closure_arguments";
+    a->args[0] = (spvf_argument){.bytes = &zero, .size = 8};
+    a->args[a->info->arg_count - 1] = (spvf_argument){.bytes = "", .size = 1};
+}
+
+static bool compare(const request *r, const unsigned char *got) {
+    for (size_t n = 0; n < r->size; n++)
+        if (!is_pointer(r->layout, n, 1) && got[n] != r->bytes[n]) return false;
+    return true;
+}
+
+static bool launch(const request *r, const spvf_program *p, arguments *a, int device) {
+    unsigned char got[MOST_BYTES];
+    const spvf_launch what = {.program = (spvf_program *)(uintptr_t)p,
+                              .kernel = "k",
+                              .range = {.dims = 1, .global = {1}},
+                              .args = a->args,
+                              .arg_count = a->info->arg_count};
+    spvf_queue *q = r->machine->queue[device];
+    return spvf_queue_launch(q, &what, NULL, NULL) == SPVF_OK &&
+           spvf_queue_read(q, a->out, 0, got, r->size, NULL, NULL) == SPVF_OK &&
+           spvf_queue_finish(q) == SPVF_OK && compare(r, got);
+}
+
+/* Is the struct taken apart?  One with too many members is not. */
+static bool is_apart(const spvf_kernel_info *k) { return k->arg_count > k->host_arg_count; }
+
+static bool run(const request *r, spvf_module *m, spvf_buffer *out, int device) {
+    arguments a = {.out = out};
+    spvf_program *p;
+    if (spvf_program_create(r->machine->device[device], m, &p) != SPVF_OK) return false;
+    a.info = device ? spvf_module_kernel(m, 0) : spvf_program_kernel(p, "k");
+    bool ok = a.info->arg_count <= MOST_ARGS;
+    if (ok) set_arguments(r, &a, !device);
+    ok = ok && launch(r, p, &a, device);
+    spvf_program_destroy(p);
+    return ok;
+}
+
+static bool run_on(const request *r, spvf_buffer *out, int device, bool optimized) {
+    const spvf_module_options o = {.size = sizeof o, .closures = device != 0};
+    spvf_module *m;
+    if (spvf_module_load(r->machine->context, "k", r->text, strlen(r->text), &o, &m) != SPVF_OK)
+        return false;
+    bool ok = !optimized || spvf_module_optimize(m, NULL) == SPVF_OK;
+    if (!device || is_apart(spvf_module_kernel(m, 0))) ok = ok && run(r, m, out, device);
+    spvf_module_destroy(m);
+    return ok;
+}
+
+static bool try_layout(machine *m, uint64_t seed) {
+    static layout l;
+    static kernel_text k;
+    static unsigned char bytes[MOST_BYTES];
+    l = (layout){.random = seed};
+    const extent e = draw_struct(&l, 0, true);
+    if (e.size > MOST_BYTES) return true;
+    for (size_t n = 0; n < e.size; n++) bytes[n] = (unsigned char)below(&l, 256);
+    put_kernel(&k, &l, e);
+    const bool optimized = below(&l, 2);
+    const request r = {m, &l, k.text, bytes, e.size};
+    bool ok = true;
+    for (int device = 0; device < 2 && ok; device++) {
+        spvf_buffer *out;
+        ok = spvf_buffer_create(m->device[device], MOST_BYTES, NULL, 0, &out) == SPVF_OK;
+        if (!ok) break;
+        void *address = device ? NULL : spvf_buffer_address(out);
+        memcpy(bytes + l.pointers[l.count - 1], &address, sizeof address);
+        ok = run_on(&r, out, device, optimized);
+        if (!ok) printf("%s\non %s: %s\n", k.text, device ? "check" : "cpu", l.text);
+        spvf_buffer_destroy(out);
+    }
+    return ok && !m->failure;
+}
+
+int main(int argc, char **argv) {
+    unsigned n = 500, passed = 0;
+    uint64_t seed = 1;
+    machine m = {.context = NULL};
+    for (int k = 1; k + 1 < argc; k += 2) {
+        if (!strcmp(argv[k], "-n")) n = (unsigned)strtoul(argv[k + 1], NULL, 0);
+        if (!strcmp(argv[k], "-s")) seed = strtoull(argv[k + 1], NULL, 0);
+    }
+    if (!begin(&m)) return 2;
+    for (unsigned k = 0; k < n; k++) passed += try_layout(&m, seed + k);
+    end(&m);
+    printf("layouts: %u passed, %u failed\n", passed, n - passed);
+    return passed != n;
+}
