@@ -20,6 +20,29 @@ typedef struct {
 bool cg_spirv_write(const ir_module *m, const cg_spirv_options *options, ir_arena *out,
                     uint32_t **words, size_t *count);
 
+/* ------------------------------------------------------------------------------------- PTX (ptx/) */
+
+typedef struct {
+    unsigned sm; /* the processor, as cg_ptx_version_of knows it */
+    bool exact;  /* quotients and roots of f32 are correctly rounded */
+    bool offset; /* kernels have parameters for the global offset, which is 0 otherwise */
+} cg_ptx_options;
+
+/* The least version of PTX that knows processor sm_N, times 10; 0: none does, or none is written. */
+unsigned cg_ptx_version_of(unsigned sm);
+ir_target cg_ptx_target(unsigned sm);
+/* Adds the module as PTX, whose kernels are code of work-items that has been lowered for that
+ * target.  Throws after a reported error: something that cannot be written. */
+void cg_ptx_write(const ir_module *m, const cg_ptx_options *options, ir_arena *out, ir_text *text);
+/* The parameters that follow those of such a kernel, in this order. */
+typedef struct {
+    bool offset;   /* the global offset, three numbers of 64 bits */
+    bool work_dim; /* the number of dimensions, 32 bits */
+} cg_ptx_hidden;
+cg_ptx_hidden cg_ptx_hidden_of(const ir_func *kernel, const cg_ptx_options *options);
+/* The identifier of a name of the module. */
+const char *cg_ptx_name(ir_arena *out, const char *name);
+
 /* Code for what CPUs have no instruction for, by operation and type: "sin.f32". (math/) */
 extern const ir_pack cg_math_library;
 

@@ -92,11 +92,13 @@ typedef struct {
 
 /* Lists of passes that have a name, which may be entries of a list: "standard".  Code for a
  * CPU takes all of them, with `phases` and `regions` after the second. (pipeline.c) */
-extern const char pass_standard[];       /* "standard" */
-extern const char pass_index_pipeline[]; /* "indices": before kernels are code of groups */
-extern const char pass_group_pipeline[]; /* "groups": what pays on code of groups */
+extern const char pass_standard[];        /* "standard" */
+extern const char pass_index_pipeline[];  /* "indices": before kernels are code of groups */
+extern const char pass_group_pipeline[];  /* "groups": what pays on code of groups */
 extern const char pass_vector_pipeline[]; /* "vectors": loops over items with several at once */
-extern const char pass_lowering[];       /* "lowering": what a target can select */
+extern const char pass_lowering[];        /* "lowering": what a target can select */
+extern const char
+    pass_thread_lowering[]; /* "thread_lowering": the same for one work-item a thread */
 
 /* Runs a pipeline over a module.  False after a reported error (unknown pass, violation). */
 bool pass_run(ir_module *m, const pass_options *options);

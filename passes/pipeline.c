@@ -113,6 +113,15 @@ const char pass_lowering[] =
     "licm,"             /* constants that expansions use, before loops */
     "dce";              /* what expansion and legalization left unused */
 
+const char pass_thread_lowering[] =
+    "align,"       /* accesses of neighbours become one */
+    "expand,"      /* only operations that the target has, and functions, are left */
+    "builtins,"    /* functions become code of a library */
+    "simplifycfg," /* the edges of that code */
+    "gvn,"         /* what expansions compute twice */
+    "licm,"        /* constants that expansions use, before loops */
+    "dce";         /* what expansion left unused */
+
 /* ----------------------------------------------------------------------------------- a pipeline */
 
 typedef struct {
@@ -262,7 +271,8 @@ static const char *find_list(const char *s, size_t n) {
                  {"indices", pass_index_pipeline},
                  {"groups", pass_group_pipeline},
                  {"vectors", pass_vector_pipeline},
-                 {"lowering", pass_lowering}};
+                 {"lowering", pass_lowering},
+                 {"thread_lowering", pass_thread_lowering}};
     for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
         if (is_name(lists[k].name, s, n)) return lists[k].list;
     return NULL;

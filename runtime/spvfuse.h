@@ -259,7 +259,9 @@ SPVF_API void spvf_blob_destroy(spvf_blob *blob);
 
 /* Writes a module.  Targets: "ir" (text); "dot" (control flow graphs, for Graphviz); "spirv"
  * (SPIR-V 1.2, or newer when the module uses what 1.2 does not have); "spirv:1.0" … "spirv:1.4"
- * (SPVF_ERROR_INPUT when that version cannot say it);
+ * (SPVF_ERROR_INPUT when that version cannot say it); "ptx" with ":sm_70" … ":sm_120" (text for
+ * GPUs of NVIDIA; sm_75 by default) and options ",exact" (correctly rounded quotients and roots of
+ * floats) and ",offset" (parameters for the global offset);
  * "x86_64" with ":v2" (SSE4.2), ":v3" (AVX2 and FMA; the default), ":v4" (AVX-512 F, BW, CD, DQ, VL)
  * or ":icelake" (AVX-512 IFMA, VBMI, VBMI2, VNNI, BITALG, VPOPCNTDQ, too): a linkable ELF object
  * with all kernels and a table of them, see spvf_native_kernel; a kernel that cannot run on a CPU

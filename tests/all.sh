@@ -24,6 +24,8 @@ suite libclc sh tests/libclc.sh "$release"
 suite math-ulp "$release/tests/codegen/math/ulp" 40000
 suite math-ulp-interpreted "$release/tests/codegen/math/ulp" -i 700
 suite writer sh tests/codegen/spirv/run.sh "$release"
+suite ptx sh tests/codegen/ptx/run.sh "$release"
+suite ptx-corpus sh tests/codegen/ptx/corpus.sh "$release"
 suite reader-plans sh tests/frontend/run.sh "$release"
 suite docs sh tests/docs.sh "$release"
 suite scaling "$release/count/tests/scaling/scaling"

@@ -39,6 +39,7 @@ check passes/fusion ir/ passes/passes.h passes/analysis/
 check codegen ir/
 check codegen/math ir/ codegen/codegen.h
 check codegen/spirv ir/ codegen/codegen.h
+check codegen/ptx ir/ codegen/codegen.h
 check codegen/native ir/ codegen/codegen.h
 check codegen/regalloc codegen/native/native.h
 check codegen/object codegen/codegen.h
@@ -92,7 +93,7 @@ fi
 
 # Files of these folders use each other's symbols in one direction: drivers use helpers, and no two
 # files use each other, not even through others.
-for folder in codegen/native codegen/object codegen/regalloc codegen/spirv $machines; do
+for folder in codegen/native codegen/object codegen/regalloc codegen/spirv codegen/ptx $machines; do
     circle=$(git ls-files "$folder/*.c" | sed "s|^|$build/|; s|c$|o|" | xargs nm -gA 2>/dev/null | awk '
         { sub(/:.*/, "", $1) }
         $(NF - 1) != "U" { at[$NF] = $1; next }

@@ -157,6 +157,20 @@ static void check_kernels(emit_try *t) {
     if (!t->ok) say_all(t, IR_ERR_REFUSED);
 }
 
+/* All kernels that have a body and can be made. */
+static void make_kernels(emit_try *t) {
+    list_kernels(t);
+    foreach_in (one_kernel, k, t->kernels)
+        if (ir_is_declaration(k->func))
+            leave_out(k, k->func->refusal ? k->func->refusal : "it has no body");
+    try_to_make(t, make_in_new_module);
+    if (!t->ok) {
+        try_each(t);
+        try_to_make(t, make_in_new_module);
+    }
+    check_kernels(t);
+}
+
 /* --------------------------------------------------------------------------------------- SPIR-V */
 
 /* The version word of "spirv:1.N", 0 for "spirv"; false for anything else. */
@@ -260,25 +274,55 @@ static void emit_native(emit_job *j, native_job *x) {
     emit_try t = {.job = j, .make = compile_native, .options = x};
     x->listing = &listing;
     if (x->stop_after[0]) rt_check_stage(j->module->context, x->stop_after, false, j->scratch);
-    list_kernels(&t);
-    foreach_in (one_kernel, k, t.kernels)
-        if (ir_is_declaration(k->func))
-            leave_out(k, k->func->refusal ? k->func->refusal : "it has no body");
-    try_to_make(&t, make_in_new_module);
-    if (!t.ok) {
-        try_each(&t);
-        try_to_make(&t, make_in_new_module);
-    }
-    check_kernels(&t);
+    make_kernels(&t);
     if (!is_text(x)) return;
     j->data = listing.data;
     j->size = listing.n;
+}
+
+/* ------------------------------------------------------------------------------------------ PTX */
+
+enum { USUAL_SM = 75 };
+
+/* "ptx[:sm_N]{,exact|,offset}" */
+static bool ptx_target(const char *s, cg_ptx_options *o) {
+    *o = (cg_ptx_options){.sm = USUAL_SM};
+    if (strncmp(s, "ptx", 3) != 0) return false;
+    s += 3;
+    if (strncmp(s, ":sm_", 4) == 0) {
+        char *end;
+        o->sm = (unsigned)strtoul(s + 4, &end, 10);
+        s = end;
+    }
+    if (*s == ',') ++s;
+    while (*s)
+        if (rt_take_option(&s, "exact"))
+            o->exact = true;
+        else if (rt_take_option(&s, "offset"))
+            o->offset = true;
+        else
+            return false;
+    return cg_ptx_version_of(o->sm) != 0;
+}
+
+static bool write_ptx(emit_try *t, ir_module *m) {
+    ir_text text = {.arena = t->job->scratch};
+    if (!rt_write_ptx(m, t->options, t->job->scratch, &text)) return false;
+    t->job->data = text.data;
+    t->job->size = text.n;
+    return true;
+}
+
+static void emit_ptx(emit_job *j, const cg_ptx_options *o) {
+    emit_try t = {.job = j, .make = write_ptx, .options = o};
+    make_kernels(&t);
 }
 
 /* ----------------------------------------------------------------------------------- the choice */
 
 static void emit_module(emit_job *j) {
     cg_spirv_options spirv = {0};
+    cg_ptx_options ptx;
     native_job native;
     bool dot = strcmp(j->target, "dot") == 0;
     if (dot || strcmp(j->target, "ir") == 0) {
@@ -291,12 +335,14 @@ static void emit_module(emit_job *j) {
         j->size = text.n;
     } else if (spirv_target(j->target, &spirv.version)) {
         emit_spirv(j, &spirv);
+    } else if (ptx_target(j->target, &ptx)) {
+        emit_ptx(j, &ptx);
     } else if (native_target(j->target, &native)) {
         emit_native(j, &native);
     } else {
         rt_throw(j->module->context, IR_ERR_ARGUMENT,
-                 "unknown target '%s': ir, dot, spirv, spirv:1.0 … spirv:1.4%s", j->target,
-                 rt_list_machines(j->scratch));
+                 "unknown target '%s': ir, dot, spirv, spirv:1.0 … spirv:1.4, ptx[:sm_N]%s",
+                 j->target, rt_list_machines(j->scratch));
     }
 }
 

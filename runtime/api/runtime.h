@@ -159,4 +159,27 @@ void rt_copy_out(spvf_context *context, const void *data, size_t size, spvf_blob
 uint64_t rt_now_ns(void);
 void rt_write_file(spvf_context *context, const char *path, const void *data, size_t size);
 
+/* ------------------------------------------------------------------------------- PTX (ptx.c) */
+
+/* Lowers a module, which is used up, and adds it as PTX.  False after a reported error; throws, too. */
+bool rt_write_ptx(ir_module *m, const cg_ptx_options *o, ir_arena *arena, ir_text *out);
+
+/* Kernels as PTX. */
+typedef struct {
+    const char *name, *entry; /* of the module, of the entry point */
+    cg_ptx_hidden hidden;
+    uint32_t local[3]; /* that it requires; 0: none */
+} rt_ptx_kernel;
+typedef struct {
+    const char *text;
+    const rt_ptx_kernel *kernel;
+    uint32_t n;
+} rt_ptx;
+/* All kernels of a module that can be written.  It lies in the arena. */
+rt_ptx rt_make_ptx(spvf_context *context, const ir_module *m, const cg_ptx_options *o,
+                   ir_arena *arena);
+/* Throws what keeps a kernel, which is not among those, from being written. */
+IR_NORETURN void rt_refuse_ptx(spvf_context *context, const ir_module *m, const char *kernel,
+                               const cg_ptx_options *o, ir_arena *arena);
+
 #endif

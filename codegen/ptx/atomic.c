@@ -1,0 +1,190 @@
+/* atomic.c — atomic operations, fences and barriers.
+ *
+ * OpenCL's orders are those of PTX (Lustig 2019): an operation that is sequentially consistent
+ * follows a fence.sc, and acquires and releases.  Results that nothing uses
+ * are not read back (red).  The least and the greatest of floats are loops around a
+ * compare-and-swap.
+ */
+#include "codegen/ptx/ptx.h"
+
+static const char *scope_name(unsigned scope) {
+    switch (scope) {
+    case IR_SCOPE_CROSS_DEVICE: return "sys";
+    case IR_SCOPE_DEVICE: return "gpu";
+    default: return "cta";
+    }
+}
+
+enum { ACQUIRES = IR_SEM_ACQUIRE | IR_SEM_ACQ_REL | IR_SEM_SEQ_CST };
+enum { RELEASES = IR_SEM_RELEASE | IR_SEM_ACQ_REL | IR_SEM_SEQ_CST };
+
+static const char *order_name(unsigned semantics) {
+    bool acquires = semantics & ACQUIRES, releases = semantics & RELEASES;
+    return acquires && releases ? "acq_rel"
+           : acquires           ? "acquire"
+           : releases           ? "release"
+                                : "relaxed";
+}
+
+static void write_fence(ptx_func *fn, unsigned scope, unsigned semantics) {
+    if (!(semantics & (ACQUIRES | RELEASES))) return;
+    ptx_put(fn, "fence.%s.%s", semantics & IR_SEM_SEQ_CST ? "sc" : "acq_rel", scope_name(scope));
+}
+
+static void fence_before(ptx_func *fn, const ir_inst *i) {
+    if (i->imm.sync.semantics & IR_SEM_SEQ_CST)
+        write_fence(fn, i->imm.sync.scope, i->imm.sync.semantics);
+}
+
+/* OpenCL C 1.2 has no scopes, and some producers say that its operations are those of a work-group,
+ * though others see the same memory. */
+static unsigned scope_of(const ir_inst *i, ir_space space) {
+    bool shared = space != IR_LOCAL && i->imm.sync.scope > IR_SCOPE_DEVICE;
+    return shared ? IR_SCOPE_DEVICE : i->imm.sync.scope;
+}
+
+/* ".relaxed.gpu.global"; private memory needs no order. */
+static const char *qualifiers(ptx_func *fn, const ir_inst *i, const ir_inst *address,
+                              unsigned semantics) {
+    ir_space space = ir_space_of(address->type);
+    if (space == IR_PRIVATE) return ".local";
+    return ir_sprintf(fn->w->arena, ".%s.%s%s", order_name(semantics),
+                      scope_name(scope_of(i, space)), ptx_space_name(fn, space));
+}
+
+/* -------------------------------------------------------------------------- reading and writing */
+
+static void write_load(ptx_func *fn, const ir_inst *i) {
+    const ir_inst *address = ir_arg(i, 0);
+    fence_before(fn, i);
+    ptx_put(fn, "ld%s.%s %s, %s",
+            qualifiers(fn, i, address, i->imm.sync.semantics & ACQUIRES ? IR_SEM_ACQUIRE : 0),
+            ptx_class_type(ptx_class_of(fn->w->m, i->type)), ptx_result(fn, i, 0),
+            ptx_place(fn, address, 0));
+}
+
+static void write_store(ptx_func *fn, const ir_inst *i) {
+    const ir_inst *address = ir_arg(i, 0), *v = ir_arg(i, 1);
+    fence_before(fn, i);
+    ptx_put(fn, "st%s.%s %s, %s",
+            qualifiers(fn, i, address, i->imm.sync.semantics & RELEASES ? IR_SEM_RELEASE : 0),
+            ptx_class_type(ptx_class_of(fn->w->m, v->type)), ptx_place(fn, address, 0),
+            ptx_register(fn, v, 0));
+}
+
+/* ----------------------------------------------------------------------- read, change and write */
+
+/* Operation and kind of operand, "add.u"; NULL: there is none. */
+static const char *operation_of(ir_op op) {
+    switch (op) {
+    case IR_OP_atomic_xchg: return "exch.b";
+    case IR_OP_atomic_add:
+    case IR_OP_atomic_sub: return "add.u";
+    case IR_OP_atomic_and: return "and.b";
+    case IR_OP_atomic_or: return "or.b";
+    case IR_OP_atomic_xor: return "xor.b";
+    case IR_OP_atomic_umin: return "min.u";
+    case IR_OP_atomic_umax: return "max.u";
+    case IR_OP_atomic_smin: return "min.s";
+    case IR_OP_atomic_smax: return "max.s";
+    case IR_OP_atomic_fadd: return "add.f";
+    default: return NULL;
+    }
+}
+
+static const char *negated(ptx_func *fn, const ir_inst *v) {
+    ptx_class c = ptx_class_of(fn->w->m, v->type);
+    const char *r = ptx_temporary(fn, c);
+    ptx_put(fn, "neg.s%u %s, %s", c == PTX_B64 ? 64 : 32, r, ptx_register(fn, v, 0));
+    return r;
+}
+
+static void check(const ptx_func *fn, const ir_inst *address, const ir_inst *v) {
+    unsigned width = ir_bits(fn->w->m, v->type);
+    if (ir_space_of(address->type) == IR_PRIVATE)
+        ptx_refuse(fn, "an atomic update of private memory");
+    if (width != 32 && width != 64) ptx_refuse(fn, "an atomic operation on %u bits", width);
+}
+
+static void write_update(ptx_func *fn, const ir_inst *i, const char *operation) {
+    const ir_inst *address = ir_arg(i, 0), *v = ir_arg(i, 1);
+    unsigned semantics = i->imm.sync.semantics, width = ir_bits(fn->w->m, v->type);
+    bool unused = !i->uses && i->op != IR_OP_atomic_xchg && !(semantics & ACQUIRES);
+    const char *by = i->op == IR_OP_atomic_sub ? negated(fn, v) : ptx_register(fn, v, 0);
+    const char *how = qualifiers(fn, i, address, semantics), *at = ptx_place(fn, address, 0);
+    check(fn, address, v);
+    fence_before(fn, i);
+    if (unused)
+        ptx_put(fn, "red%s.%s%u %s, %s", how, operation, width, at, by);
+    else
+        ptx_put(fn, "atom%s.%s%u %s, %s, %s", how, operation, width, ptx_result(fn, i, 0), at, by);
+}
+
+/* The old value is in `result`. */
+static void compare_and_swap(ptx_func *fn, const ir_inst *i, const char *result, const char *want,
+                             const char *with) {
+    const ir_inst *address = ir_arg(i, 0);
+    ptx_put(fn, "atom%s.cas.b%u %s, %s, %s, %s", qualifiers(fn, i, address, i->imm.sync.semantics),
+            ir_bits(fn->w->m, i->type), result, ptx_place(fn, address, 0), want, with);
+}
+
+static void write_exchange_if_equal(ptx_func *fn, const ir_inst *i) {
+    check(fn, ir_arg(i, 0), i);
+    fence_before(fn, i);
+    compare_and_swap(fn, i, ptx_result(fn, i, 0), ptx_register(fn, ir_arg(i, 2), 0),
+                     ptx_register(fn, ir_arg(i, 1), 0));
+}
+
+static void write_extreme(ptx_func *fn, const ir_inst *i) {
+    unsigned width = ir_bits(fn->w->m, i->type);
+    ptx_class bits = width == 64 ? PTX_B64 : PTX_B32, real = width == 64 ? PTX_F64 : PTX_F32;
+    const char *old = ptx_temporary(fn, bits), *seen = ptx_temporary(fn, bits);
+    const char *with = ptx_temporary(fn, bits), *value = ptx_temporary(fn, real);
+    const char *changed = ptx_temporary(fn, PTX_PRED), *again = ptx_new_label(fn);
+    const char *space = ptx_space_name(fn, ir_space_of(ir_arg(i, 0)->type));
+    check(fn, ir_arg(i, 0), i);
+    fence_before(fn, i);
+    ptx_put(fn, "ld.relaxed.%s%s.b%u %s, %s",
+            scope_name(scope_of(i, ir_space_of(ir_arg(i, 0)->type))), space, width, seen,
+            ptx_place(fn, ir_arg(i, 0), 0));
+    ptx_label(fn, again);
+    ptx_put(fn, "mov.b%u %s, %s", width, old, seen);
+    ptx_put(fn, "mov.b%u %s, %s", width, value, old);
+    ptx_put(fn, "%s.f%u %s, %s, %s", i->op == IR_OP_atomic_fmin ? "min" : "max", width, value,
+            value, ptx_register(fn, ir_arg(i, 1), 0));
+    ptx_put(fn, "mov.b%u %s, %s", width, with, value);
+    compare_and_swap(fn, i, seen, old, with);
+    ptx_put(fn, "setp.ne.s%u %s, %s, %s", width, changed, seen, old);
+    ptx_put(fn, "@%s bra %s", changed, again);
+    ptx_put(fn, "mov.b%u %s, %s", width, ptx_result(fn, i, 0), old);
+}
+
+/* ------------------------------------------------------------------------------------- barriers */
+
+/* A barrier of a work-group orders memory for it; what others see needs a fence. */
+static void write_barrier(ptx_func *fn, const ir_inst *i) {
+    unsigned scope = i->imm.sync.scope;
+    if (scope < IR_SCOPE_WORKGROUP) write_fence(fn, scope, i->imm.sync.semantics);
+    if (i->imm.sync.exec == IR_SCOPE_WORKGROUP)
+        ptx_put(fn, "bar.sync 0");
+    else if (i->imm.sync.exec == IR_SCOPE_SUBGROUP)
+        ptx_put(fn, "bar.warp.sync 0xFFFFFFFF");
+    else
+        ptx_refuse(fn, "a barrier between work-groups");
+}
+
+bool ptx_write_atomic(ptx_func *fn, const ir_inst *i) {
+    switch (i->op) {
+    case IR_OP_atomic_load: write_load(fn, i); return true;
+    case IR_OP_atomic_store: write_store(fn, i); return true;
+    case IR_OP_atomic_cmpxchg: write_exchange_if_equal(fn, i); return true;
+    case IR_OP_atomic_fmin:
+    case IR_OP_atomic_fmax: write_extreme(fn, i); return true;
+    case IR_OP_fence: write_fence(fn, i->imm.sync.scope, i->imm.sync.semantics); return true;
+    case IR_OP_barrier: write_barrier(fn, i); return true;
+    default: break;
+    }
+    const char *operation = operation_of(i->op);
+    if (operation) write_update(fn, i, operation);
+    return operation;
+}

@@ -1,0 +1,293 @@
+/* func.c — kernels as entry points: parameters, blocks, branches, and phis, which are copies at
+ * the ends of the blocks that lead to them.
+ *
+ * Copies of an edge are simultaneous: where one of them reads a phi of the same block, all go
+ * through registers of their own.  ptxas makes SSA form again and removes them.  An edge out of a
+ * block with several successors has its copies in a block of its own.
+ *
+ * Parameters keep their order.  One in local memory is the number of bytes at which its memory
+ * begins in the dynamic part of the block's.  Hidden ones follow, if the kernel asks for them: the
+ * global offset (KERNEL_offset_x, _y and _z, 64 bits each, with the option `offset`), and the
+ * number of dimensions (KERNEL_work_dim, 32 bits).
+ */
+#include "codegen/ptx/ptx.h"
+
+/* ----------------------------------------------------------------------------------- parameters */
+
+static const char *param_name(ptx_func *fn, uint32_t n) {
+    return ir_sprintf(fn->w->arena, "%s_param_%u", ptx_name(fn->w, fn->f->name), n);
+}
+
+static const char *param_type(ptx_func *fn, ir_type t) {
+    ptx_class c = ptx_class_of(fn->w->m, t);
+    if (c != PTX_B32) return ptx_class_type(c);
+    unsigned width = ir_bits(fn->w->m, t);
+    return width == 8 ? "u8" : width == 16 ? "u16" : "b32";
+}
+
+static void declare_pointer(ptx_func *fn, ir_text *t, uint32_t n) {
+    const ir_param *p = &fn->f->param[n];
+    ir_space space = ir_space_of(fn->f->param_val[n]->type);
+    const char *name = space == IR_GENERIC ? "" : ptx_space_name(fn, space);
+    ir_putf(t, ".param .u64 .ptr %s .align %u %s", name, p->align ? p->align : 1,
+            param_name(fn, n));
+}
+
+static void declare_bytes(ptx_func *fn, ir_text *t, uint32_t n, uint64_t size, uint64_t align) {
+    ir_putf(t, ".param .align %u .b8 %s[%llu]", (unsigned)align, param_name(fn, n),
+            (unsigned long long)size);
+}
+
+static void declare_param(ptx_func *fn, ir_text *t, uint32_t n) {
+    const ir_param *p = &fn->f->param[n];
+    ir_type type = fn->f->param_val[n]->type;
+    switch (ir_arg_kind_of(type, p)) {
+    case IR_ARG_POINTER: declare_pointer(fn, t, n); return;
+    case IR_ARG_LOCAL: ir_putf(t, ".param .u32 %s", param_name(fn, n)); return;
+    case IR_ARG_VALUE: break;
+    default: ptx_refuse(fn, "its parameter %u is an image or a sampler", n);
+    }
+    if (p->attrs & IR_PARAM_BYVAL)
+        declare_bytes(fn, t, n, p->byval_size, p->align ? p->align : 1);
+    else if (ir_is_vector(type))
+        declare_bytes(fn, t, n, ir_sizeof(fn->w->m, type), ir_alignof(fn->w->m, type));
+    else
+        ir_putf(t, ".param .%s %s", param_type(fn, type), param_name(fn, n));
+}
+
+static bool asks_for(const ir_func *f, bool (*is_asked)(const ir_inst *i)) {
+    foreach_block (b, f)
+        foreach_inst (i, b)
+            if (is_asked(i)) return true;
+    return false;
+}
+
+static bool is_offset_query(const ir_inst *i) {
+    return i->op == IR_OP_global_id || i->op == IR_OP_global_offset;
+}
+static bool is_dimension_query(const ir_inst *i) { return i->op == IR_OP_work_dim; }
+
+cg_ptx_hidden cg_ptx_hidden_of(const ir_func *kernel, const cg_ptx_options *options) {
+    return (cg_ptx_hidden){options->offset && asks_for(kernel, is_offset_query),
+                           asks_for(kernel, is_dimension_query)};
+}
+
+static void declare_params(ptx_func *fn, ir_text *t) {
+    const char *separator = "\n\t", *name = ptx_name(fn->w, fn->f->name);
+    for (uint32_t n = 0; n < fn->f->nparams; n++, separator = ",\n\t") {
+        ir_put(t, separator);
+        declare_param(fn, t, n);
+    }
+    const cg_ptx_hidden hidden = cg_ptx_hidden_of(fn->f, fn->w->options);
+    if (hidden.offset)
+        for (const char *d = "xyz"; *d; d++, separator = ",\n\t")
+            ir_putf(t, "%s.param .u64 %s_offset_%c", separator, name, *d);
+    if (hidden.work_dim) ir_putf(t, "%s.param .u32 %s_work_dim", separator, name);
+}
+
+/* ----------------------------------------------------------------------- parameters are values */
+
+static void load_scalar(ptx_func *fn, const ir_inst *v, unsigned lane, uint64_t at) {
+    ptx_put(fn, "ld.param.%s %s, [%s+%llu]", param_type(fn, ir_elem(v->type)),
+            ptx_result(fn, v, lane), param_name(fn, v->imm.index), (unsigned long long)at);
+}
+
+static void load_local(ptx_func *fn, const ir_inst *v) {
+    const char *place = ptx_temporary(fn, PTX_B32), *wide = ptx_temporary(fn, PTX_B64);
+    const char *start = ptx_temporary(fn, PTX_B64);
+    fn->w->has_dynamic_local = true;
+    ptx_put(fn, "ld.param.u32 %s, [%s]", place, param_name(fn, v->imm.index));
+    ptx_put(fn, "cvt.u64.u32 %s, %s", wide, place);
+    ptx_put(fn, "mov.u64 %s, $local", start);
+    ptx_put(fn, "add.s64 %s, %s, %s", ptx_result(fn, v, 0), start, wide);
+}
+
+/* The callee may write to its copy. */
+static void copy_bytes(ptx_func *fn, const ir_inst *v, const ir_param *p) {
+    const char *name = ir_sprintf(fn->w->arena, "$p%u", v->imm.index);
+    unsigned long long size = p->byval_size;
+    unsigned step = p->align >= 8 ? 8 : p->align ? p->align : 1;
+    ir_putf(&fn->variables, "\t.local .align %u .b8 %s[%llu];\n", p->align ? p->align : 1, name,
+            size ? size : 1);
+    ptx_put(fn, "mov.u64 %s, %s", ptx_result(fn, v, 0), name);
+    for (unsigned long long at = 0; at < size; at += step) {
+        while (at + step > size) step /= 2;
+        const char *r = ptx_temporary(fn, PTX_B64);
+        ptx_put(fn, "ld.param.u%u %s, [%s+%llu]", step * 8, r, param_name(fn, v->imm.index), at);
+        ptx_put(fn, "st.local.u%u [%s+%llu], %s", step * 8, ptx_result(fn, v, 0), at, r);
+    }
+}
+
+static void load_param(ptx_func *fn, uint32_t n) {
+    const ir_inst *v = fn->f->param_val[n];
+    const ir_param *p = &fn->f->param[n];
+    uint64_t size = ir_sizeof(fn->w->m, ir_elem(v->type));
+    if (!v->uses) return;
+    if (ir_arg_kind_of(v->type, p) == IR_ARG_LOCAL)
+        load_local(fn, v);
+    else if (p->attrs & IR_PARAM_BYVAL)
+        copy_bytes(fn, v, p);
+    else
+        for (unsigned lane = 0; lane < ir_lanes(v->type); lane++)
+            load_scalar(fn, v, lane, lane * size);
+}
+
+/* ----------------------------------------------------------------------------------------- phis */
+
+static const char *block_name(ptx_func *fn, const ir_block *b) {
+    return ir_sprintf(fn->w->arena, "$L%u", b->id);
+}
+
+/* Does a phi of b get another one of b from its predecessor number `from`? */
+static bool phis_depend(const ir_block *b, unsigned from) {
+    foreach_phi (phi, b) {
+        const ir_inst *v = ir_arg(phi, from);
+        if (v->op == IR_OP_phi && v->block == b && v != phi) return true;
+    }
+    return false;
+}
+
+typedef struct {
+    ptx_class class;
+    const char *to, *from;
+} copy;
+
+static void write_copies(ptx_func *fn, const ir_block *b, unsigned from) {
+    ir_vec(copy) copies = {0};
+    bool apart = phis_depend(b, from);
+    foreach_phi (phi, b) {
+        const ir_inst *v = ir_arg(phi, from);
+        if (v == phi || v->op == IR_OP_undef) continue;
+        for (unsigned lane = 0; lane < ir_lanes(phi->type); lane++) {
+            ptx_class c = ptx_class_of(fn->w->m, ir_elem(phi->type));
+            const char *to = ptx_result(fn, phi, lane), *value = ptx_operand(fn, v, lane);
+            const char *first = apart ? ptx_temporary(fn, c) : to;
+            ptx_move(fn, c, first, value);
+            if (apart) *ir_push(fn->w->arena, &copies) = (copy){c, to, first};
+        }
+    }
+    foreach_in (const copy, c, copies) ptx_move(fn, c->class, c->to, c->from);
+}
+
+/* ------------------------------------------------------------------------------------- branches */
+
+/* Which predecessor of its successor a block is by its edge number n. */
+static unsigned place_of_edge(const ir_block *b, unsigned n) {
+    const ir_block *to = b->succ[n];
+    unsigned before = 0;
+    for (unsigned k = 0; k < n; k++) before += b->succ[k] == to;
+    for (unsigned k = 0; k < to->npred; k++)
+        if (to->pred[k] == b && !before--) return k;
+    assert(false && "an edge leads to a predecessor");
+    return 0;
+}
+
+static void go_on(ptx_func *fn, const ir_block *b, unsigned edge) {
+    const ir_block *to = b->succ[edge];
+    write_copies(fn, to, place_of_edge(b, edge));
+    if (to != b->next) ptx_put(fn, "bra %s", block_name(fn, to));
+}
+
+/* The label to jump to for an edge; one of copies, which are written later, if there are any. */
+typedef struct {
+    unsigned edge;
+    const char *label;
+} late_edge;
+typedef ir_vec(late_edge) late_edges;
+
+static const char *edge_label(ptx_func *fn, const ir_block *b, unsigned edge, late_edges *late) {
+    const ir_block *to = b->succ[edge];
+    if (to->first->op != IR_OP_phi) return block_name(fn, to);
+    const char *label = ptx_new_label(fn);
+    *ir_push(fn->w->arena, late) = (late_edge){edge, label};
+    return label;
+}
+
+static void write_late_edges(ptx_func *fn, const ir_block *b, const late_edges *late) {
+    foreach_in (const late_edge, e, *late) {
+        ptx_label(fn, e->label);
+        write_copies(fn, b->succ[e->edge], place_of_edge(b, e->edge));
+        ptx_put(fn, "bra %s", block_name(fn, b->succ[e->edge]));
+    }
+}
+
+static void write_branch(ptx_func *fn, const ir_block *b, const ir_inst *i) {
+    late_edges late = {0};
+    const char *test = ptx_register(fn, ir_arg(i, 0), 0);
+    unsigned jump = b->succ[0] == b->next ? 1 : 0; /* the edge that is a jump */
+    ptx_put(fn, "@%s%s bra %s", jump ? "!" : "", test, edge_label(fn, b, jump, &late));
+    write_copies(fn, b->succ[!jump], place_of_edge(b, !jump));
+    if (late.n || b->succ[!jump] != b->next) ptx_put(fn, "bra %s", block_name(fn, b->succ[!jump]));
+    write_late_edges(fn, b, &late);
+}
+
+static void write_switch(ptx_func *fn, const ir_block *b, const ir_inst *i) {
+    late_edges late = {0};
+    const ir_inst *x = ir_arg(i, 0);
+    bool wide = ir_bits(fn->w->m, x->type) == 64;
+    const char *value = ptx_extended(fn, x, 0, false);
+    for (unsigned n = 1; n < i->nargs; n++) {
+        const char *test = ptx_temporary(fn, PTX_PRED);
+        ptx_put(fn, "setp.eq.%s %s, %s, %s", wide ? "u64" : "u32", test, value,
+                ptx_extended(fn, ir_arg(i, n), 0, false));
+        ptx_put(fn, "@%s bra %s", test, edge_label(fn, b, n, &late));
+    }
+    write_copies(fn, b->succ[0], place_of_edge(b, 0));
+    if (late.n || b->succ[0] != b->next) ptx_put(fn, "bra %s", block_name(fn, b->succ[0]));
+    write_late_edges(fn, b, &late);
+}
+
+static void write_end(ptx_func *fn, const ir_block *b) {
+    const ir_inst *i = ir_term(b);
+    switch (i->op) {
+    case IR_OP_jmp: go_on(fn, b, 0); break;
+    case IR_OP_br: write_branch(fn, b, i); break;
+    case IR_OP_switch: write_switch(fn, b, i); break;
+    case IR_OP_ret: ptx_put(fn, "ret"); break;
+    default: ptx_put(fn, "trap"); break;
+    }
+}
+
+/* ------------------------------------------------------------------------------------ functions */
+
+static void write_block(ptx_func *fn, const ir_block *b) {
+    ptx_label(fn, block_name(fn, b));
+    foreach_inst (i, b) {
+        fn->inst = i;
+        ir_look_at(fn->w->cx, i);
+        if (i->op != IR_OP_phi && !ir_is_terminator(i)) ptx_write_inst(fn, i);
+    }
+    write_end(fn, b);
+    fn->inst = NULL;
+}
+
+static void declare_registers(const ptx_func *fn, ir_text *t) {
+    static const char *const prefix[PTX_CLASSES] = {"%p", "%h", "%r", "%rd", "%f", "%fd"};
+    for (ptx_class c = 0; c < PTX_CLASSES; c++)
+        if (fn->count[c])
+            ir_putf(t, "\t.reg .%s %s<%u>;\n", ptx_class_type(c), prefix[c], fn->count[c]);
+}
+
+static void write_head(ptx_func *fn, ir_text *t) {
+    const uint32_t *size = fn->f->attrs.local_size;
+    ir_putf(t, "\n.visible .entry %s(", ptx_name(fn->w, fn->f->name));
+    declare_params(fn, t);
+    ir_put(t, ")\n");
+    if (size[0]) ir_putf(t, ".reqntid %u, %u, %u\n", size[0], size[1], size[2]);
+}
+
+void ptx_write_function(ptx_writer *w, ir_func *f) {
+    ptx_func fn = {.w = w,
+                   .f = f,
+                   .first = ir_new_array(w->arena, uint32_t, f->next_id),
+                   .variables = {.arena = w->arena},
+                   .body = {.arena = w->arena}};
+    ir_put(&fn.variables, "");
+    ir_put(&fn.body, "");
+    write_head(&fn, &w->functions);
+    for (uint32_t n = 0; n < f->nparams; n++) load_param(&fn, n);
+    foreach_block (b, f) write_block(&fn, b);
+    ir_put(&w->functions, "{\n");
+    declare_registers(&fn, &w->functions);
+    ir_putf(&w->functions, "%s%s}\n", fn.variables.data, fn.body.data);
+}

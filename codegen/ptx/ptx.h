@@ -1,0 +1,155 @@
+/* ptx.h — what the files of the PTX writer share.
+ *
+ * One `ptx_writer` lives while a module is written, one `ptx_func` while a function is.  The steps:
+ *
+ *   write.c      the driver: variables, functions, and the head, which says what all of it needs
+ *   func.c       entry points, their parameters, blocks, phis and branches
+ *   inst.c       finds the file that writes an instruction
+ *
+ * and kinds of instructions:
+ *   rows.c       operations on numbers, which ptx.def lists by operation and type
+ *   convert.c    conversions, and the same bits as another type
+ *   lanes.c      vectors, which are as many registers as they have lanes
+ *   memory.c     addresses, loads, stores, copies
+ *   atomic.c     atomic operations, fences, barriers
+ *   query.c      what a work-item asks about itself
+ *   subgroup.c   what the work-items of a warp do together (with collect.c)
+ *   group.c      what those of a work-group do together
+ *
+ * All of them use values.c: registers and constants.
+ *
+ * The code given is that of work-items (level spmd), expanded for cg_ptx_target.  PTX has as many
+ * registers as code wants, so nothing is allocated; phis are copies at the ends of blocks.
+ * Integers of 8 and 16 bits are in registers of 32 bits, whose higher bits are not defined:
+ * operations that depend on them extend their operands first.
+ *
+ * What cannot be written ends the writing by ptx_refuse, which names the function and the
+ * instruction.
+ *
+ * Source: PTX ISA.
+ */
+#ifndef SPVFUSE_CODEGEN_PTX_H
+#define SPVFUSE_CODEGEN_PTX_H
+
+#include "codegen/codegen.h"
+#include "ir/flow.h"
+
+/* Registers by what they hold. */
+typedef enum { PTX_PRED, PTX_B16, PTX_B32, PTX_B64, PTX_F32, PTX_F64, PTX_CLASSES } ptx_class;
+
+typedef struct {
+    const ir_module *m;
+    ir_ctx *cx;
+    ir_arena *arena;
+    const cg_ptx_options *options;
+    unsigned version; /* of the language that the text needs, times 10 */
+    ir_text variables, functions;
+    uint32_t strings;       /* variables without a name of the module's */
+    bool has_group_memory;  /* for what the items of a work-group do together */
+    bool has_dynamic_local; /* local memory whose size the launch gives */
+} ptx_writer;
+
+typedef struct {
+    ptx_writer *w;
+    ir_func *f;
+    uint32_t *first;             /* by value id: number of its first register + 1 */
+    uint32_t count[PTX_CLASSES]; /* registers so far */
+    uint32_t labels;             /* besides those of blocks */
+    ir_text variables, body;     /* of the function */
+    const ir_inst *inst;         /* that is being written, or NULL */
+} ptx_func;
+
+/* ------------------------------------------------------------------------------ text (values.c) */
+
+/* An instruction, without the semicolon. */
+void ptx_put(ptx_func *fn, const char *fmt, ...) IR_PRINTF(2, 3);
+void ptx_label(ptx_func *fn, const char *name);
+const char *ptx_new_label(ptx_func *fn);
+IR_NORETURN void ptx_refuse(const ptx_func *fn, const char *fmt, ...) IR_PRINTF(2, 3);
+/* `what` needs this processor and this version of the language. */
+void ptx_need(ptx_func *fn, unsigned sm, unsigned version, const char *what);
+/* A name of the module's as an identifier. */
+const char *ptx_name(ptx_writer *w, const char *name);
+
+/* ---------------------------------------------------------------------------- values (values.c) */
+
+ptx_class ptx_class_of(const ir_module *m, ir_type t); /* of one lane */
+const char *ptx_class_type(ptx_class c);               /* "b32" */
+/* A register for nothing but this function's next instructions. */
+const char *ptx_temporary(ptx_func *fn, ptx_class c);
+/* The register of a lane of what i gives. */
+const char *ptx_result(ptx_func *fn, const ir_inst *i, unsigned lane);
+/* A lane as an operand: a register or a literal. */
+const char *ptx_operand(ptx_func *fn, const ir_inst *v, unsigned lane);
+/* The same, always a register. */
+const char *ptx_register(ptx_func *fn, const ir_inst *v, unsigned lane);
+/* A lane of an integer of at most 32 bits, extended to 32 bits; of 64 bits, as it is. */
+const char *ptx_extended(ptx_func *fn, const ir_inst *v, unsigned lane, bool is_signed);
+/* A lane of an integer as an unsigned number of 32 bits; greater ones are `most`. */
+const char *ptx_amount(ptx_func *fn, const ir_inst *v, unsigned lane, unsigned most);
+/* A literal of class c. */
+const char *ptx_literal(ptx_func *fn, ptx_class c, uint64_t bits);
+/* `from` in the register `to` of class c. */
+void ptx_move(ptx_func *fn, ptx_class c, const char *to, const char *from);
+
+/* ------------------------------------------------------------------------- instructions by kind */
+
+/* True: it is one of those, and has been written. */
+bool ptx_write_row(ptx_func *fn, const ir_inst *i);
+bool ptx_write_conversion(ptx_func *fn, const ir_inst *i);
+bool ptx_write_lanes(ptx_func *fn, const ir_inst *i);
+bool ptx_write_memory(ptx_func *fn, const ir_inst *i);
+bool ptx_write_atomic(ptx_func *fn, const ir_inst *i);
+bool ptx_write_query(ptx_func *fn, const ir_inst *i);
+bool ptx_write_subgroup(ptx_func *fn, const ir_inst *i);
+bool ptx_write_group(ptx_func *fn, const ir_inst *i);
+void ptx_write_inst(ptx_func *fn, const ir_inst *i);
+
+/* What a work-item is, as numbers of 32 bits (query.c). */
+const char *ptx_special(ptx_func *fn, const char *name); /* of the special register %name */
+const char *ptx_local_linear_id(ptx_func *fn);
+const char *ptx_group_items(ptx_func *fn);
+const char *ptx_warp_number(ptx_func *fn);
+const char *ptx_warps(ptx_func *fn);
+const char *ptx_warp_size(ptx_func *fn); /* the last one may have fewer threads */
+
+/* ---------------------------------------------------------- values of several items (collect.c) */
+
+/* A value on its way between work-items: integers below 64 bits are extended to 32. */
+typedef struct {
+    ptx_class class; /* B32, B64, F32 or F64 */
+    bool is_half;    /* F32: each result is rounded to f16 */
+    unsigned width;  /* bits of the type */
+    const char *r;
+} ptx_carried;
+/* A lane of v, and one that i gives. */
+ptx_carried ptx_carry(ptx_func *fn, const ir_inst *v, unsigned lane, bool is_signed);
+/* The same for arithmetic: halves are numbers. */
+ptx_carried ptx_carry_number(ptx_func *fn, const ir_inst *v, unsigned lane, bool is_signed);
+ptx_carried ptx_carried_like(ptx_func *fn, ptx_carried x); /* another one, without value */
+void ptx_deliver(ptx_func *fn, const ir_inst *i, unsigned lane, ptx_carried from);
+ptx_carried ptx_new_carried(ptx_func *fn, ptx_class c);
+/* x op y into `to`, by the operation of a reduction; and what changes nothing. */
+void ptx_combine(ptx_func *fn, ir_op op, ptx_carried to, ptx_carried x, ptx_carried y);
+const char *ptx_identity(ptx_func *fn, ir_op op, ptx_carried like);
+/* Is the operation of a reduction one of signed numbers? */
+bool ptx_is_signed(ir_op op);
+/* `from` of another thread of the warp: a mode of shfl with its operands. */
+void ptx_shuffle(ptx_func *fn, const char *mode, ptx_carried to, ptx_carried from,
+                 const char *operands);
+/* Inclusive scan of x over a warp whose threads are those of `members`. */
+ptx_carried ptx_scan_warp(ptx_func *fn, ir_op op, ptx_carried x, const char *members);
+/* Those threads of the warp that there are, as bits. */
+const char *ptx_members(ptx_func *fn);
+
+/* ------------------------------------------------------------------------------ memory (memory.c) */
+
+const char *ptx_space_name(const ptx_func *fn, ir_space s); /* ".global"; generic: "" */
+/* "[%rd1+8]" */
+const char *ptx_place(ptx_func *fn, const ir_inst *address, int64_t more);
+
+/* ------------------------------------------------------------------------------------ functions */
+
+void ptx_write_function(ptx_writer *w, ir_func *f);
+
+#endif

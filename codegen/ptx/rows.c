@@ -1,0 +1,105 @@
+/* rows.c — operations that ptx.def lists: a text for each operation and type, filled in for each
+ * lane. */
+#include "codegen/ptx/ptx.h"
+
+#define bit(kind) (1u << IR_##kind)
+
+typedef struct {
+    ir_op op;
+    uint32_t kinds;
+    const char *text;
+    uint16_t sm, version;
+} row;
+
+static const row rows[] = {
+#define ROW(op, kinds, text, sm, version) {IR_OP_##op, kinds, text, sm, version},
+#include "codegen/ptx/ptx.def"
+#undef ROW
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static const row *find_row(const ir_inst *i) {
+    if (!i->nargs) return NULL;
+    uint32_t kind = 1u << ir_kind_of(ir_elem(ir_arg(i, 0)->type));
+    for (unsigned n = 0; n < ROWS; n++)
+        if (rows[n].op == (ir_op)i->op && rows[n].kinds & kind) return &rows[n];
+    return NULL;
+}
+
+/* -------------------------------------------------------------------------------- filling it in */
+
+enum { SCRATCH = 4 };
+typedef struct {
+    ptx_func *fn;
+    const ir_inst *i;
+    unsigned lane;
+    const char *word[SCRATCH], *wide[SCRATCH];
+} filling;
+
+static const char *scratch(filling *f, const char *named[SCRATCH], char digit, ptx_class c) {
+    const char **r = &named[digit - '0'];
+    if (!*r) *r = ptx_temporary(f->fn, c);
+    return *r;
+}
+
+static bool takes_word(const char **s, const char *word) {
+    size_t n = strlen(word);
+    if (strncmp(*s, word, n) != 0) return false;
+    *s += n;
+    return true;
+}
+
+static const char *rounding(const filling *f, const char **s) {
+    bool exact = f->fn->w->options->exact;
+    if (takes_word(s, "rn")) return f->i->flags & (IR_CONTRACT | IR_FAST) ? "" : ".rn";
+    if (takes_word(s, "approx")) return exact ? "rn" : "approx";
+    if (takes_word(s, "full")) return exact ? "rn" : "full";
+    return NULL;
+}
+
+/* What stands for the text after a %, which is skipped. */
+static const char *meaning(filling *f, const char **s) {
+    const char *word = rounding(f, s);
+    if (word) return word;
+    char c = *(*s)++;
+    if (c == 'd') return ptx_result(f->fn, f->i, f->lane);
+    if (c >= '0' && c < '0' + SCRATCH) return scratch(f, f->word, c, PTX_B32);
+    if (c == 'w') return scratch(f, f->wide, *(*s)++, PTX_B64);
+    bool plain = c >= 'a' && c <= 'c';
+    char letter = plain ? c : *(*s)++;
+    const ir_inst *v = ir_arg(f->i, (unsigned)(letter - 'a'));
+    unsigned lane = ir_is_vector(v->type) ? f->lane : 0;
+    if (c == 'n') return ptx_amount(f->fn, v, lane, 64);
+    return plain ? ptx_operand(f->fn, v, lane) : ptx_extended(f->fn, v, lane, c == 's');
+}
+
+/* One instruction of a text, up to its end or a semicolon. */
+static void write_part(filling *f, const char **s) {
+    ir_text t = {.arena = f->fn->w->arena};
+    ir_put(&t, "");
+    while (**s && **s != ';') {
+        size_t n = strcspn(*s, "%;");
+        ir_putn(&t, *s, n);
+        *s += n;
+        if (**s != '%') continue;
+        ++*s;
+        ir_put(&t, meaning(f, s));
+    }
+    ptx_put(f->fn, "%s", t.data);
+}
+
+static void write_lane(ptx_func *fn, const ir_inst *i, const row *r, unsigned lane) {
+    filling f = {.fn = fn, .i = i, .lane = lane};
+    for (const char *s = r->text; *s;) {
+        write_part(&f, &s);
+        if (*s) s += strspn(s, "; ");
+    }
+}
+
+bool ptx_write_row(ptx_func *fn, const ir_inst *i) {
+    const row *r = find_row(i);
+    if (!r) return false;
+    ptx_need(fn, r->sm, r->version, ir_info(i)->name);
+    for (unsigned lane = 0; lane < ir_lanes(i->type); lane++) write_lane(fn, i, r, lane);
+    return true;
+}

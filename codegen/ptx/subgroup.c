@@ -1,0 +1,272 @@
+/* subgroup.c — what the work-items of a sub-group, which is a warp, do together.
+ *
+ * Operations that all items reach take those that the warp has; the others take those that are
+ * there (activemask).  Reductions and scans that all reach are scans by shuffles (Hillis 1986);
+ * others go through the items one by one.
+ */
+#include "codegen/ptx/ptx.h"
+
+static const char *new_word(ptx_func *fn) { return ptx_temporary(fn, PTX_B32); }
+
+/* The items that take part, as bits. */
+static const char *members_of(ptx_func *fn, const ir_inst *i) {
+    if (i->imm.group.uniform) return ptx_members(fn);
+    const char *r = new_word(fn);
+    ptx_need(fn, 70, 62, "activemask");
+    ptx_put(fn, "activemask.b32 %s", r);
+    return r;
+}
+
+/* The number of the lowest bit that is set. */
+static const char *lowest(ptx_func *fn, const char *bits) {
+    const char *reversed = new_word(fn), *r = new_word(fn);
+    ptx_put(fn, "brev.b32 %s, %s", reversed, bits);
+    ptx_put(fn, "clz.b32 %s, %s", r, reversed);
+    return r;
+}
+
+static const char *text2(ptx_func *fn, const char *at, const char *members) {
+    return ir_sprintf(fn->w->arena, "%s, 31, %s", at, members);
+}
+
+/* Each lane of operand 0 of thread number `at`. */
+static void take_from(ptx_func *fn, const ir_inst *i, const char *at, const char *members) {
+    for (unsigned lane = 0; lane < ir_lanes(i->type); lane++) {
+        ptx_carried x = ptx_carry(fn, ir_arg(i, 0), lane, false), y = ptx_carried_like(fn, x);
+        ptx_shuffle(fn, "idx", y, x, text2(fn, at, members));
+        ptx_deliver(fn, i, lane, y);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------- votes */
+
+static void write_vote(ptx_func *fn, const ir_inst *i) {
+    ptx_put(fn, "vote.sync.%s.pred %s, %s, %s", i->op == IR_OP_group_all ? "all" : "any",
+            ptx_result(fn, i, 0), ptx_register(fn, ir_arg(i, 0), 0), members_of(fn, i));
+}
+
+static const char *equality(ptx_class c) {
+    switch (c) {
+    case PTX_F32: return "eq.f32";
+    case PTX_F64: return "eq.f64";
+    case PTX_B64: return "eq.s64";
+    default: return "eq.s32";
+    }
+}
+
+static void write_all_equal(ptx_func *fn, const ir_inst *i) {
+    const ir_inst *v = ir_arg(i, 0);
+    const char *members = members_of(fn, i), *first = lowest(fn, members);
+    const char *same = ptx_temporary(fn, PTX_PRED), *each = ptx_temporary(fn, PTX_PRED);
+    ptx_put(fn, "setp.eq.s32 %s, 0, 0", same);
+    for (unsigned lane = 0; lane < ir_lanes(v->type); lane++) {
+        ptx_carried x = ptx_carry_number(fn, v, lane, false), y = ptx_carried_like(fn, x);
+        ptx_shuffle(fn, "idx", y, x, text2(fn, first, members));
+        ptx_put(fn, "setp.%s %s, %s, %s", equality(x.class), each, x.r, y.r);
+        ptx_put(fn, "and.pred %s, %s, %s", same, same, each);
+    }
+    ptx_put(fn, "vote.sync.all.pred %s, %s, %s", ptx_result(fn, i, 0), same, members);
+}
+
+static void write_elect(ptx_func *fn, const ir_inst *i) {
+    ptx_put(fn, "setp.eq.u32 %s, %s, %s", ptx_result(fn, i, 0), ptx_special(fn, "laneid"),
+            lowest(fn, members_of(fn, i)));
+}
+
+/* -------------------------------------------------------------------------------------- ballots */
+
+static void clear_rest(ptx_func *fn, const ir_inst *i) {
+    for (unsigned lane = 1; lane < ir_lanes(i->type); lane++)
+        ptx_move(fn, PTX_B32, ptx_result(fn, i, lane), "0");
+}
+
+static void write_ballot(ptx_func *fn, const ir_inst *i) {
+    ptx_put(fn, "vote.sync.ballot.b32 %s, %s, %s", ptx_result(fn, i, 0),
+            ptx_register(fn, ir_arg(i, 0), 0), members_of(fn, i));
+    clear_rest(fn, i);
+}
+
+/* Bit number `at` of a ballot. */
+static void write_bit(ptx_func *fn, const ir_inst *i, const char *at) {
+    const char *bit = new_word(fn);
+    ptx_put(fn, "shr.u32 %s, %s, %s", bit, ptx_register(fn, ir_arg(i, 0), 0), at);
+    ptx_put(fn, "and.b32 %s, %s, 1", bit, bit);
+    ptx_put(fn, "setp.ne.s32 %s, %s, 0", ptx_result(fn, i, 0), bit);
+}
+
+static const char *mask_of(ptx_func *fn, const ir_inst *i) {
+    switch (i->imm.group.op) {
+    case IR_GROUP_INCLUSIVE: return ptx_special(fn, "lanemask_le");
+    case IR_GROUP_EXCLUSIVE: return ptx_special(fn, "lanemask_lt");
+    default: return ptx_members(fn);
+    }
+}
+
+/* A number of 32 bits as the result, an integer. */
+static void give_number(ptx_func *fn, const ir_inst *i, const char *word) {
+    if (ir_kind_of(i->type) == IR_I64)
+        ptx_put(fn, "cvt.u64.u32 %s, %s", ptx_result(fn, i, 0), word);
+    else
+        ptx_move(fn, PTX_B32, ptx_result(fn, i, 0), word);
+}
+
+static void write_ballot_number(ptx_func *fn, const ir_inst *i) {
+    const char *bits = new_word(fn), *n = new_word(fn);
+    const char *mask = i->op == IR_OP_group_ballot_count ? mask_of(fn, i) : ptx_members(fn);
+    ptx_put(fn, "and.b32 %s, %s, %s", bits, ptx_register(fn, ir_arg(i, 0), 0), mask);
+    if (i->op == IR_OP_group_ballot_count)
+        ptx_put(fn, "popc.b32 %s, %s", n, bits);
+    else if (i->op == IR_OP_group_ballot_msb)
+        ptx_put(fn, "bfind.u32 %s, %s", n, bits);
+    give_number(fn, i, i->op == IR_OP_group_ballot_lsb ? lowest(fn, bits) : n);
+}
+
+static void write_mask(ptx_func *fn, const ir_inst *i) {
+    static const char *const names[] = {"lanemask_eq", "lanemask_ge", "lanemask_gt", "lanemask_le",
+                                        "lanemask_lt"};
+    const char *all = ptx_special(fn, names[i->imm.bits < 5 ? i->imm.bits : 0]);
+    ptx_put(fn, "and.b32 %s, %s, %s", ptx_result(fn, i, 0), all, ptx_members(fn));
+    clear_rest(fn, i);
+}
+
+/* ------------------------------------------------------------------------------------- shuffles */
+
+static void write_shuffle(ptx_func *fn, const ir_inst *i, const char *mode, const char *last) {
+    const char *members = members_of(fn, i), *by = ptx_amount(fn, ir_arg(i, 1), 0, 31);
+    for (unsigned lane = 0; lane < ir_lanes(i->type); lane++) {
+        ptx_carried x = ptx_carry(fn, ir_arg(i, 0), lane, false), y = ptx_carried_like(fn, x);
+        ptx_shuffle(fn, mode, y, x, ir_sprintf(fn->w->arena, "%s, %s, %s", by, last, members));
+        ptx_deliver(fn, i, lane, y);
+    }
+}
+
+/* Around the end of the warp, or of a cluster of 2^log_size items. */
+static void write_rotation(ptx_func *fn, const ir_inst *i) {
+    bool clustered = i->imm.group.op == IR_GROUP_CLUSTERED;
+    const char *size =
+        clustered ? ir_sprintf(fn->w->arena, "%u", 1u << i->imm.group.log_size) : ptx_warp_size(fn);
+    const char *lane = ptx_special(fn, "laneid"), *in = new_word(fn), *start = new_word(fn);
+    ptx_put(fn, "rem.u32 %s, %s, %s", in, lane, size);
+    ptx_put(fn, "sub.s32 %s, %s, %s", start, lane, in);
+    ptx_put(fn, "add.s32 %s, %s, %s", in, in, ptx_extended(fn, ir_arg(i, 1), 0, false));
+    ptx_put(fn, "rem.u32 %s, %s, %s", in, in, size);
+    ptx_put(fn, "add.s32 %s, %s, %s", in, in, start);
+    take_from(fn, i, in, members_of(fn, i));
+}
+
+/* ------------------------------------------------------------------------- reductions and scans */
+
+/* `sum` of the threads before this one. */
+static ptx_carried shifted(ptx_func *fn, ir_op op, ptx_carried sum, const char *members) {
+    ptx_carried before = ptx_carried_like(fn, sum);
+    const char *first = ptx_temporary(fn, PTX_PRED);
+    ptx_shuffle(fn, "up", before, sum, ir_sprintf(fn->w->arena, "1, 0, %s", members));
+    ptx_put(fn, "setp.eq.u32 %s, %s, 0", first, ptx_special(fn, "laneid"));
+    ptx_put(fn, "selp.%s %s, %s, %s, %s", ptx_class_type(sum.class), before.r,
+            ptx_identity(fn, op, sum), before.r, first);
+    return before;
+}
+
+static ptx_carried scan_of_all(ptx_func *fn, const ir_inst *i, ptx_carried x) {
+    const char *members = ptx_members(fn);
+    ptx_carried sum = ptx_scan_warp(fn, i->op, x, members), total = ptx_carried_like(fn, x);
+    const char *last = new_word(fn);
+    if (i->imm.group.op == IR_GROUP_INCLUSIVE) return sum;
+    if (i->imm.group.op == IR_GROUP_EXCLUSIVE) return shifted(fn, i->op, sum, members);
+    ptx_put(fn, "sub.s32 %s, %s, 1", last, ptx_warp_size(fn));
+    ptx_shuffle(fn, "idx", total, sum, text2(fn, last, members));
+    return total;
+}
+
+/* Threads whose values this one collects: those before it, or of its cluster. */
+static const char *collected(ptx_func *fn, const ir_inst *i, const char *members) {
+    const char *r = new_word(fn), *size, *mask;
+    switch (i->imm.group.op) {
+    case IR_GROUP_REDUCE: return members;
+    case IR_GROUP_CLUSTERED:
+        size = ir_sprintf(fn->w->arena, "%u", i->imm.group.log_size);
+        mask = new_word(fn);
+        ptx_put(fn, "shr.u32 %s, %s, %s", r, ptx_special(fn, "laneid"), size);
+        ptx_put(fn, "shl.b32 %s, %s, %s", r, r, size);
+        ptx_put(fn, "mov.u32 %s, %u", mask,
+                i->imm.group.log_size >= 5 ? UINT32_MAX
+                                           : (1u << (1u << i->imm.group.log_size)) - 1);
+        ptx_put(fn, "shl.b32 %s, %s, %s", mask, mask, r);
+        break;
+    default: mask = mask_of(fn, i); break;
+    }
+    ptx_put(fn, "and.b32 %s, %s, %s", r, mask, members);
+    return r;
+}
+
+/* One thread after the other: all that take part go through the same loop. */
+static ptx_carried scan_of_some(ptx_func *fn, const ir_inst *i, ptx_carried x) {
+    const char *members = members_of(fn, i), *wanted = collected(fn, i, members);
+    const char *left = new_word(fn), *bit = new_word(fn), *below = new_word(fn);
+    const char *has = ptx_temporary(fn, PTX_PRED), *more = ptx_temporary(fn, PTX_PRED);
+    const char *again = ptx_new_label(fn), *at;
+    ptx_carried sum = ptx_carried_like(fn, x), y = ptx_carried_like(fn, x),
+                both = ptx_carried_like(fn, x);
+    ptx_move(fn, x.class, sum.r, ptx_identity(fn, i->op, x));
+    ptx_move(fn, PTX_B32, left, members);
+    ptx_label(fn, again);
+    at = lowest(fn, left);
+    ptx_shuffle(fn, "idx", y, x, text2(fn, at, members));
+    ptx_put(fn, "shr.u32 %s, %s, %s", bit, wanted, at);
+    ptx_put(fn, "and.b32 %s, %s, 1", bit, bit);
+    ptx_put(fn, "setp.ne.s32 %s, %s, 0", has, bit);
+    ptx_combine(fn, i->op, both, sum, y);
+    ptx_put(fn, "selp.%s %s, %s, %s, %s", ptx_class_type(x.class), sum.r, both.r, sum.r, has);
+    ptx_put(fn, "sub.s32 %s, %s, 1", below, left);
+    ptx_put(fn, "and.b32 %s, %s, %s", left, left, below);
+    ptx_put(fn, "setp.ne.s32 %s, %s, 0", more, left);
+    ptx_put(fn, "@%s bra %s", more, again);
+    return sum;
+}
+
+static void write_scan(ptx_func *fn, const ir_inst *i) {
+    bool all = i->imm.group.uniform && i->imm.group.op != IR_GROUP_CLUSTERED;
+    for (unsigned lane = 0; lane < ir_lanes(i->type); lane++) {
+        ptx_carried x = ptx_carry_number(fn, ir_arg(i, 0), lane, ptx_is_signed(i->op));
+        ptx_deliver(fn, i, lane, all ? scan_of_all(fn, i, x) : scan_of_some(fn, i, x));
+    }
+}
+
+/* ------------------------------------------------------------------------------------------ all */
+
+static void write(ptx_func *fn, const ir_inst *i) {
+    switch (i->op) {
+    case IR_OP_group_all:
+    case IR_OP_group_any: write_vote(fn, i); break;
+    case IR_OP_group_all_equal: write_all_equal(fn, i); break;
+    case IR_OP_group_elect: write_elect(fn, i); break;
+    case IR_OP_group_broadcast:
+        take_from(fn, i, ptx_amount(fn, ir_arg(i, 1), 0, 31), members_of(fn, i));
+        break;
+    case IR_OP_group_broadcast_first: {
+        const char *members = members_of(fn, i);
+        take_from(fn, i, lowest(fn, members), members);
+        break;
+    }
+    case IR_OP_group_ballot: write_ballot(fn, i); break;
+    case IR_OP_group_inverse_ballot: write_bit(fn, i, ptx_special(fn, "laneid")); break;
+    case IR_OP_group_ballot_bit: write_bit(fn, i, ptx_amount(fn, ir_arg(i, 1), 0, 31)); break;
+    case IR_OP_group_ballot_count:
+    case IR_OP_group_ballot_lsb:
+    case IR_OP_group_ballot_msb: write_ballot_number(fn, i); break;
+    case IR_OP_group_shuffle: write_shuffle(fn, i, "idx", "31"); break;
+    case IR_OP_group_shuffle_xor: write_shuffle(fn, i, "bfly", "31"); break;
+    case IR_OP_group_shuffle_up: write_shuffle(fn, i, "up", "0"); break;
+    case IR_OP_group_shuffle_down: write_shuffle(fn, i, "down", "31"); break;
+    case IR_OP_group_rotate: write_rotation(fn, i); break;
+    default: write_scan(fn, i); break;
+    }
+}
+
+bool ptx_write_subgroup(ptx_func *fn, const ir_inst *i) {
+    if (i->op == IR_OP_subgroup_mask) write_mask(fn, i);
+    bool together = i->op >= IR_OP_group_all && i->op <= IR_OP_group_rotate;
+    if (!together || i->imm.group.scope != IR_SCOPE_SUBGROUP) return i->op == IR_OP_subgroup_mask;
+    write(fn, i);
+    return true;
+}

@@ -1,0 +1,121 @@
+/* ptx.c — kernels as PTX: the lists of passes, and the writer. */
+#include "ir/change.h"
+#include "runtime/native/native.h"
+
+static bool run(ir_module *m, const cg_ptx_options *o, const char *list) {
+    const ir_target target = cg_ptx_target(o->sm);
+    static const ir_inspection nothing;
+    const ir_inspection *i = m->cx->inspection ? m->cx->inspection : &nothing;
+    const pass_options options = {.passes = list,
+                                  .bisect = -1,
+                                  .target = &target,
+                                  .library = &cg_math_library,
+                                  .verify_each = i->verify_each,
+                                  .dump_after = i->dump_after,
+                                  .dump_changed = i->dump_changed,
+                                  .dump = i->dump,
+                                  .dump_user = i->dump_user,
+                                  .trace_rules = i->trace_rules,
+                                  .any_stage = true};
+    bool ok = pass_run(m, &options);
+    if (!ok && m->cx->status == IR_ERR_MEMORY) ir_throw(m->cx, IR_ERR_MEMORY);
+    return ok;
+}
+
+bool rt_write_ptx(ir_module *m, const cg_ptx_options *o, ir_arena *arena, ir_text *out) {
+    if (!run(m, o, pass_standard) || !run(m, o, pass_thread_lowering)) return false;
+    ir_begin_stage(m->cx, "ptx", NULL);
+    cg_ptx_write(m, o, arena, out);
+    ir_end_stage(m->cx);
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------ a program */
+
+typedef struct {
+    spvf_context *context;
+    const ir_module *from;
+    const cg_ptx_options *options;
+    ir_arena *arena;
+    ir_vec(const char *) names; /* of kernels to write */
+    ir_vec(rt_ptx_kernel) kernels;
+    ir_text text;
+    bool ok;
+} job;
+
+static void describe(job *j, const ir_func *f) {
+    rt_ptx_kernel *k = ir_push(j->arena, &j->kernels);
+    *k = (rt_ptx_kernel){.name = ir_strdup(j->arena, f->name),
+                         .entry = cg_ptx_name(j->arena, f->name),
+                         .hidden = cg_ptx_hidden_of(f, j->options)};
+    memcpy(k->local, f->attrs.local_size, sizeof k->local);
+}
+
+static void make(void *user, ir_module *m) {
+    job *j = user;
+    ir_importer importer = {.m = m};
+    for (uint32_t n = 0; n < j->names.n; n++)
+        ir_importer_copy(&importer, ir_func_find(j->from, j->names.data[n]), j->names.data[n]);
+    j->text = (ir_text){.arena = j->arena};
+    j->ok = rt_write_ptx(m, j->options, j->arena, &j->text);
+    if (!j->ok) return;
+    for (uint32_t n = 0; n < j->names.n; n++) describe(j, ir_func_find(m, j->names.data[n]));
+}
+
+static void write_all(void *arg) {
+    job *j = arg;
+    rt_in_new_module(&j->context->cx, j->from, make, j);
+}
+
+/* Without messages. */
+static bool can_write(job *j) {
+    ir_ctx *cx = &j->context->cx;
+    void (*report)(void *user, const ir_message *m) = cx->report;
+    cx->report = NULL;
+    bool ok = ir_try(cx, write_all, j) && j->ok;
+    cx->report = report;
+    if (!ok && (cx->status == IR_ERR_MEMORY || cx->status == IR_ERR_INTERNAL))
+        ir_throw(cx, cx->status);
+    return ok;
+}
+
+static bool can_write_alone(const job *j, const char *kernel) {
+    job one = {.context = j->context, .from = j->from, .options = j->options, .arena = j->arena};
+    *ir_push(j->arena, &one.names) = kernel;
+    return can_write(&one);
+}
+
+static void keep_what_can_be_written(job *j) {
+    uint32_t n = j->names.n;
+    j->names.n = 0;
+    for (uint32_t k = 0; k < n; k++) {
+        const char *name = j->names.data[k];
+        if (can_write_alone(j, name)) j->names.data[j->names.n++] = name;
+    }
+}
+
+rt_ptx rt_make_ptx(spvf_context *context, const ir_module *m, const cg_ptx_options *o,
+                   ir_arena *arena) {
+    job j = {.context = context, .from = m, .options = o, .arena = arena};
+    foreach_func (f, m)
+        if (f->flags & IR_FUNC_KERNEL && !ir_is_declaration(f)) *ir_push(arena, &j.names) = f->name;
+    if (!can_write(&j)) {
+        keep_what_can_be_written(&j);
+        write_all(&j);
+    }
+    return (rt_ptx){j.text.data, j.kernels.data, j.kernels.n};
+}
+
+void rt_refuse_ptx(spvf_context *context, const ir_module *m, const char *kernel,
+                   const cg_ptx_options *o, ir_arena *arena) {
+    const ir_func *f = ir_func_find(m, kernel);
+    job j = {.context = context, .from = m, .options = o, .arena = arena};
+    if (!f || !(f->flags & IR_FUNC_KERNEL))
+        rt_throw(context, IR_ERR_ARGUMENT, "there is no kernel '%s'", kernel);
+    if (ir_is_declaration(f))
+        rt_throw(context, IR_ERR_REFUSED, "kernel '%s' cannot run: %s", kernel,
+                 f->refusal ? f->refusal : "it has no body");
+    *ir_push(arena, &j.names) = kernel;
+    write_all(&j);
+    ir_throw(&context->cx, IR_ERR_REFUSED);
+}

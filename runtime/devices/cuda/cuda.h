@@ -1,0 +1,125 @@
+/* cuda.h — private to runtime/devices/cuda: the device `cuda`, an NVIDIA GPU.
+ *
+ *   cuda.c       the driver's library, the list of devices, opening and closing one
+ *   memory.c     memory and programs
+ *   commands.c   copies, fills, launches, and their submission
+ *
+ * Declarations of the driver's functions are our own, so that nothing of CUDA is needed to build
+ * this.  Source: CUDA Driver API.
+ */
+#ifndef SPVFUSE_RUNTIME_CUDA_DEVICE_H
+#define SPVFUSE_RUNTIME_CUDA_DEVICE_H
+
+#include "runtime/devices/device.h"
+
+typedef int cu_result; /* 0: success */
+typedef int cu_device;
+typedef uint64_t cu_address;
+typedef struct cu_context_state *cu_context;
+typedef struct cu_module_state *cu_module;
+typedef struct cu_function_state *cu_function;
+typedef struct cu_stream_state *cu_stream;
+typedef void cu_callback(cu_stream stream, cu_result status, void *user);
+
+/* Numbers of the driver's enumerations. */
+enum {
+    CU_SHARED_PER_BLOCK_OPTIN = 97, /* attributes of devices: bytes */
+    CU_MAJOR = 75,
+    CU_MINOR = 76,
+    CU_THREADS_PER_BLOCK = 1,
+    CU_DYNAMIC_SHARED = 8, /* attributes of functions */
+    CU_FUNCTION_THREADS = 0,
+    CU_FUNCTION_SHARED = 1,
+    CU_JIT_ERROR_LOG = 5, /* options of the compiler */
+    CU_JIT_ERROR_LOG_SIZE = 6
+};
+
+/* The calls that are used: name, symbol, parameters. */
+#define CU_CALLS(X)                                                                                \
+    X(init, "cuInit", (unsigned flags))                                                            \
+    X(count, "cuDeviceGetCount", (int *count))                                                     \
+    X(device, "cuDeviceGet", (cu_device * d, int ordinal))                                         \
+    X(name, "cuDeviceGetName", (char *name, int size, cu_device d))                                \
+    X(attribute, "cuDeviceGetAttribute", (int *value, int attribute, cu_device d))                 \
+    X(retain, "cuDevicePrimaryCtxRetain", (cu_context * c, cu_device d))                           \
+    X(set_current, "cuCtxSetCurrent", (cu_context c))                                              \
+    X(allocate, "cuMemAlloc_v2", (cu_address * a, size_t bytes))                                   \
+    X(free, "cuMemFree_v2", (cu_address a))                                                        \
+    X(write, "cuMemcpyHtoDAsync_v2", (cu_address to, const void *from, size_t bytes, cu_stream s)) \
+    X(read, "cuMemcpyDtoHAsync_v2", (void *to, cu_address from, size_t bytes, cu_stream s))        \
+    X(copy, "cuMemcpyDtoDAsync_v2", (cu_address to, cu_address from, size_t bytes, cu_stream s))   \
+    X(stream, "cuStreamCreate", (cu_stream * s, unsigned flags))                                   \
+    X(end_stream, "cuStreamDestroy_v2", (cu_stream s))                                             \
+    X(wait, "cuStreamSynchronize", (cu_stream s))                                                  \
+    X(call_back, "cuStreamAddCallback",                                                            \
+      (cu_stream s, cu_callback * f, void *user, unsigned flags))                                  \
+    X(load, "cuModuleLoadDataEx",                                                                  \
+      (cu_module * m, const void *image, unsigned n, int *option, void **value))                   \
+    X(unload, "cuModuleUnload", (cu_module m))                                                     \
+    X(function, "cuModuleGetFunction", (cu_function * f, cu_module m, const char *name))           \
+    X(set_attribute, "cuFuncSetAttribute", (cu_function f, int attribute, int value))              \
+    X(function_attribute, "cuFuncGetAttribute", (int *value, int attribute, cu_function f))        \
+    X(launch, "cuLaunchKernel",                                                                    \
+      (cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,             \
+       unsigned bz, unsigned shared, cu_stream s, void **params, void **extra))                    \
+    X(error_text, "cuGetErrorString", (cu_result error, const char **text))
+
+typedef struct {
+#define X(name, symbol, parameters) cu_result(*name) parameters;
+    CU_CALLS(X)
+#undef X
+} cu_calls;
+
+struct rt_memory {
+    rt_owned owned; /* the first member */
+    cu_address at;
+    uint64_t bytes;
+};
+
+struct rt_function {
+    const char *name;
+    cu_function function;
+    cg_ptx_hidden hidden;    /* parameters after those of the kernel */
+    unsigned local[3];       /* that it requires; 0: none */
+    unsigned threads;        /* of a block, at most */
+    unsigned shared;         /* bytes of a block that launches do not give */
+    unsigned dynamic_shared; /* what it has been allowed */
+    rt_function *next;
+};
+
+struct rt_program {
+    rt_owned owned; /* the first member */
+    const ir_module *module;
+    ir_arena arena;
+    bool compiled;          /* it has been tried */
+    cu_module loaded;       /* what the driver has made of it, or NULL */
+    rt_function *functions; /* that are in it */
+};
+
+typedef struct {
+    rt_device base; /* the first member */
+    ir_arena arena;
+    const cu_calls *cu;
+    cu_device device;
+    cu_context context;
+    cu_stream stream;
+    unsigned sm;     /* that code is made for */
+    unsigned shared; /* bytes that a block may have */
+    rt_owned *memories, *programs;
+    const char *kernel; /* that is being launched, for messages; NULL: none */
+} cuda;
+
+/* Throws after a message that names the call and the kernel, unless it has succeeded. */
+void cuda_must(cuda *d, const char *call, cu_result error);
+/* The thread's calls go to the device. */
+void cuda_enter(cuda *d);
+
+/* Functions of the driver. */
+rt_memory *cuda_allocate(rt_device *d, const char *name, uint64_t bytes, const void *data);
+void cuda_release(rt_device *d, rt_memory *m);
+rt_program *cuda_build(rt_device *d, const ir_module *m);
+rt_function *cuda_find(rt_device *d, rt_program *p, const char *kernel);
+void cuda_discard(rt_device *d, rt_program *p);
+rt_progress cuda_submit(rt_device *d, rt_submission *s);
+
+#endif

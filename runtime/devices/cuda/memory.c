@@ -1,0 +1,101 @@
+/* memory.c — memory and programs of the device `cuda`.
+ *
+ * The kernels of a program become one module, which the driver compiles, when one of them is first
+ * asked for.
+ */
+#include "runtime/devices/cuda/cuda.h"
+
+#include <stdlib.h>
+
+/* --------------------------------------------------------------------------------------- memory */
+
+rt_memory *cuda_allocate(rt_device *device, const char *name, uint64_t bytes, const void *data) {
+    cuda *d = (cuda *)device;
+    rt_memory *m = rt_new_owned(device->context, &d->memories, sizeof *m);
+    (void)name;
+    cuda_enter(d);
+    m->bytes = bytes;
+    cuda_must(d, "cuMemAlloc", d->cu->allocate(&m->at, bytes ? bytes : 1));
+    if (!data || !bytes) return m;
+    cuda_must(d, "cuMemcpyHtoDAsync", d->cu->write(m->at, data, bytes, d->stream));
+    cuda_must(d, "cuStreamSynchronize", d->cu->wait(d->stream));
+    return m;
+}
+
+void cuda_release(rt_device *device, rt_memory *m) {
+    cuda *d = (cuda *)device;
+    rt_disown(&m->owned);
+    d->cu->set_current(d->context);
+    if (m->at) d->cu->free(m->at);
+    free(m);
+}
+
+/* ------------------------------------------------------------------------------------- programs */
+
+rt_program *cuda_build(rt_device *device, const ir_module *m) {
+    cuda *d = (cuda *)device;
+    rt_program *p = rt_new_owned(device->context, &d->programs, sizeof *p);
+    ir_arena_init(&p->arena, &device->context->cx);
+    p->module = m;
+    return p;
+}
+
+enum { LOG_SIZE = 8192 };
+
+static cu_result load(cuda *d, rt_program *p, const char *ptx) {
+    char *log = ir_alloc(&p->arena, LOG_SIZE);
+    int options[] = {CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_SIZE};
+    void *values[] = {log, (void *)(uintptr_t)LOG_SIZE};
+    cu_result error = d->cu->load(&p->loaded, ptx, 2, options, values);
+    if (error && *log) rt_throw(d->base.context, IR_ERR_DEVICE, "cuda: the driver says: %s", log);
+    return error;
+}
+
+static unsigned function_attribute(cuda *d, cu_function f, int which) {
+    int value = 0;
+    cuda_must(d, "cuFuncGetAttribute", d->cu->function_attribute(&value, which, f));
+    return (unsigned)value;
+}
+
+static void add_function(cuda *d, rt_program *p, const rt_ptx_kernel *k) {
+    rt_function *f = ir_new(&p->arena, rt_function);
+    *f = (rt_function){.name = k->name, .hidden = k->hidden, .next = p->functions};
+    memcpy(f->local, k->local, sizeof f->local);
+    cuda_must(d, "cuModuleGetFunction", d->cu->function(&f->function, p->loaded, k->entry));
+    f->threads = function_attribute(d, f->function, CU_FUNCTION_THREADS);
+    f->shared = function_attribute(d, f->function, CU_FUNCTION_SHARED);
+    p->functions = f;
+}
+
+static void compile(cuda *d, rt_program *p, const cg_ptx_options *o) {
+    rt_ptx ptx = rt_make_ptx(d->base.context, p->module, o, &p->arena);
+    p->compiled = true;
+    if (!ptx.n) return;
+    cuda_enter(d);
+    cuda_must(d, "cuModuleLoadDataEx", load(d, p, ptx.text));
+    for (uint32_t n = 0; n < ptx.n; n++) add_function(d, p, &ptx.kernel[n]);
+}
+
+static rt_function *look_up(const rt_program *p, const char *kernel) {
+    for (rt_function *f = p->functions; f; f = f->next)
+        if (strcmp(f->name, kernel) == 0) return f;
+    return NULL;
+}
+
+rt_function *cuda_find(rt_device *device, rt_program *p, const char *kernel) {
+    cuda *d = (cuda *)device;
+    const cg_ptx_options options = {.sm = d->sm, .offset = true};
+    if (!p->compiled) compile(d, p, &options);
+    rt_function *f = look_up(p, kernel);
+    if (!f) rt_refuse_ptx(device->context, p->module, kernel, &options, &p->arena);
+    return f;
+}
+
+void cuda_discard(rt_device *device, rt_program *p) {
+    cuda *d = (cuda *)device;
+    rt_disown(&p->owned);
+    d->cu->set_current(d->context);
+    if (p->loaded) d->cu->unload(p->loaded);
+    ir_arena_free(&p->arena);
+    free(p);
+}
