@@ -93,10 +93,6 @@ void ocl_free_handles(cl_mutable_command_khr list) {
     }
 }
 
-static ocl_ndrange range_of(const launch_state *s) {
-    return (ocl_ndrange){s->dims, s->offset, s->global, s->has_local ? s->local : NULL};
-}
-
 static void copy_sizes(size_t to[3], const size_t *from, cl_uint dims) {
     for (cl_uint d = 0; from && d < dims; d++) to[d] = from[d];
 }
@@ -294,11 +290,13 @@ static cl_int make_launch(updating *u, draft *d) {
     const ocl_recording nowhere = {.buffer = u->buffer, .is_update = true};
     const ocl_request r = request(&nowhere);
     const cl_event old = u->commands[d->handle->index];
+    const launch_state *s = &d->state;
+    const ocl_ndrange n = {s->dims, s->offset, s->global, s->has_local ? s->local : NULL};
     spvf_range range;
-    cl_int bad = ocl_check_launch(&r, d->state.kernel, range_of(&d->state), &range);
-    if (!bad && is_uniform(&d->state) != is_uniform(&d->handle->now)) bad = CL_INVALID_OPERATION;
-    if (bad || !ocl_has_all_args(d->state.kernel)) return bad;
-    bad = ocl_make_launch(&r, d->state.kernel, &range, &d->launch);
+    cl_int bad = ocl_check_launch(&r, s->kernel, n, &range);
+    if (!bad && is_uniform(s) != is_uniform(&d->handle->now)) bad = CL_INVALID_OPERATION;
+    if (bad || !ocl_has_all_args(s->kernel)) return bad;
+    bad = ocl_make_launch(&r, s->kernel, &range, &d->launch);
     if (bad) {
         d->launch = NULL;
         return bad;

@@ -143,16 +143,12 @@ static cl_int CL_API_CALL enqueue_migrate(cl_command_queue q, const void *bytes,
 }
 
 /* No advice has been given a meaning yet; some numbers are reserved for it. */
-static bool is_advice(cl_mem_advice_intel advice) {
-    return !advice || (advice >= 0x4208 && advice <= 0x420F);
-}
-
 static cl_int CL_API_CALL enqueue_advise(cl_command_queue q, const void *bytes, size_t size,
                                          cl_mem_advice_intel advice, cl_uint n,
                                          const cl_event *list, cl_event *out) {
     const ocl_request r = {q, CL_COMMAND_MEMADVISE_INTEL, false, n, list, out, NULL, 0, NULL};
     (void)size;
-    return hint(&r, bytes && is_advice(advice));
+    return hint(&r, bytes && (!advice || (advice >= 0x4208 && advice <= 0x420F)));
 }
 
 void ocl_fill_usm(ocl_entries *e) {
