@@ -36,8 +36,6 @@ static cl_int load_specs(cl_program p) {
     return status;
 }
 
-static size_t size_of(const ocl_spec *s) { return (s->bits + 7) / 8; }
-
 static cl_int set_with_lock(cl_program p, cl_uint id, size_t size, const void *value) {
     cl_int status = load_specs(p);
     if (status) return status;
@@ -45,7 +43,7 @@ static cl_int set_with_lock(cl_program p, cl_uint id, size_t size, const void *v
     for (size_t k = 0; k < p->spec_count; k++) {
         ocl_spec *s = &p->specs[k];
         if (s->value.id != id) continue;
-        if (size != size_of(s)) return CL_INVALID_VALUE;
+        if (size != (s->bits + 7) / 8) return CL_INVALID_VALUE;
         s->value.value = 0;
         memcpy(&s->value.value, value, size);
         if (s->bits == 1) s->value.value = s->value.value != 0;
