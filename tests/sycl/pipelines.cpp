@@ -96,6 +96,19 @@ struct tiled {
     }
 };
 
+/* ------------------------------------- an object without pointers, which remains one argument */
+
+struct weights {
+    unsigned shift, weight[4];
+    void operator()(__attribute__((opencl_global)) unsigned *out,
+                    __attribute__((opencl_local)) unsigned *memory) const {
+        unsigned long i = __spirv_BuiltInLocalInvocationId(0);
+        memory[i] = weight[i & 3] + shift;
+        wait_for_group();
+        out[item()] = memory[(i + 1) % 32] * weight[2] + weight[i & 3];
+    }
+};
+
 struct Scale;
 struct Shift;
 struct Square;
@@ -106,6 +119,7 @@ struct Axpy;
 struct Xpay;
 struct Smooth;
 struct Tiled;
+struct Weights;
 
 int main() {
     launch<Scale>(scale{});
@@ -118,4 +132,5 @@ int main() {
     launch<Xpay>(xpay{});
     launch<Smooth>(smooth{});
     launch<Tiled>(tiled{}, nullptr);
+    launch<Weights, weights, unsigned>({}, nullptr, nullptr);
 }

@@ -18,6 +18,14 @@ template <typename Name, typename Object>
     object(memory);
 }
 
+/* With a buffer and local memory as arguments of their own. */
+template <typename Name, typename Object, typename T>
+[[clang::sycl_kernel_entry_point(Name)]] void launch(Object object,
+                                                     __attribute__((opencl_global)) T *buffer,
+                                                     __attribute__((opencl_local)) T *memory) {
+    object(buffer, memory);
+}
+
 extern "C" [[clang::sycl_external]] unsigned long __spirv_BuiltInGlobalInvocationId(int);
 extern "C" [[clang::sycl_external]] unsigned long __spirv_BuiltInLocalInvocationId(int);
 extern "C" [[clang::sycl_external]] unsigned long __spirv_BuiltInWorkgroupId(int);

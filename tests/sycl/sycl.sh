@@ -43,13 +43,15 @@ for level in O0 O2; do
             cat "$work/err"
         fi
     done <tests/sycl/shapes.txt
-    for device in check cpu; do
-        if "$build/spvfuse" run -d $device "$work/$level/tiled.plan" >"$work/out" 2>&1; then
-            passed
-        else
-            failed "tiled at -$level on $device"
-            cat "$work/out"
-        fi
+    for device in check cpu cpu:untiered,simd=16; do
+        for plan in tiled weights; do
+            if "$build/spvfuse" run -d $device "$work/$level/$plan.plan" >"$work/out" 2>&1; then
+                passed
+            else
+                failed "$plan at -$level on $device"
+                cat "$work/out"
+            fi
+        done
     done
     "$build/spvfuse" run -stats "$work/$level/tiled.plan" >"$work/out" 2>&1
     kept=$(awk '$1 == "regions.kept" { print $2 }' "$work/out")
