@@ -19,7 +19,8 @@ typedef struct {
     bool scatters_slowly; /* 64 bits and more: stores of all lanes are faster */
     /* Does it have an instruction for i, which works on vectors, with lanes of these types? */
     bool (*takes)(const ir_inst *i, unsigned level);
-    unsigned level; /* of the machine (codegen/codegen.h), for `takes` */
+    unsigned cache_bytes, cache_ways; /* of the nearest cache of data; 0: not known */
+    unsigned level;                   /* of the machine (codegen/codegen.h), for `takes` */
 } ir_target;
 
 #endif

@@ -323,7 +323,7 @@ static void price_innermost(simd *s, const simd_frame *fr, uint64_t scalar, uint
 
 bool simd_pays(simd *s, const simd_frame *fr) {
     const uint64_t *scalar = find_frequencies(s, false), *vector = find_frequencies(s, true);
-    uint64_t before = 0, after = 0;
+    uint64_t before = 0, after = simd_price_far(s, vector);
     for (uint32_t k = 0; k < s->n; k++)
         if (s->node[k].kind == SIMD_BLOCK)
             before += price_block(s, s->node[k].block, scalar[k]) +

@@ -465,6 +465,12 @@ bool simd_pays(simd *s, const simd_frame *fr);
  * as loops do that share a range among all items? */
 bool simd_steps_over(const simd *s);
 
+/* The number of lanes whose lines are in the nearest cache together, in loops that go along rows
+ * of items. (far.c) */
+unsigned simd_lanes_in_cache(const simd *s);
+/* What vector code loses where they are not; frequencies are those of its nodes. */
+uint64_t simd_price_far(const simd *s, const uint64_t *frequency);
+
 /* ------------------------------------------------------------------------------------ remarks.c */
 
 /* Reports, if it is asked for, what has become of the loop. */
