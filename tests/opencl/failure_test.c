@@ -3,6 +3,8 @@
 #define CL_ENABLE_BETA_EXTENSIONS
 #include "tests/opencl/buffers.h"
 #include "tests/opencl/module.h"
+#include "tests/opencl/mutable.h"
+#include "tests/opencl/usm.h"
 #include "tests/short_memory.h"
 #include "tests/temporary.h"
 
@@ -147,6 +149,33 @@ Test(failure, shared_memory) {
     void *p = clSVMAlloc(ocl.context, 0, 16, 0);
     fail_each(copy_shared, p, 0);
     fail_each(free_shared, p, 0);
+}
+
+static cl_int allocate_unified(void *user) {
+    void *p = usm.shared_alloc(ocl.context, user, NULL, 16, 1024, &error);
+    if (p) cr_expect_eq(usm.free(ocl.context, p), CL_SUCCESS);
+    return error;
+}
+
+/* What could not be freed is there still. */
+static cl_int free_unified(void *user) {
+    cl_int status = usm.blocking_free(ocl.context, *(void **)user);
+    left = -1;
+    if (!status) *(void **)user = usm.host_alloc(ocl.context, NULL, 16, 0, NULL);
+    return status;
+}
+
+static cl_int set_unified(void *user) {
+    return finish(usm.set(ocl.queue, *(void **)user, 1, 16, 0, NULL, NULL));
+}
+
+Test(failure, unified_memory) {
+    cr_assert(find_usm(ocl.platform));
+    fail_each(allocate_unified, NULL, 0);
+    void *p = MAKE(usm.host_alloc(ocl.context, NULL, 16, 0, &error));
+    fail_each(set_unified, &p, 0);
+    fail_each(free_unified, &p, 0);
+    SUCCEEDS(usm.free(ocl.context, p));
 }
 
 static cl_int create_context(void *user) {
@@ -445,5 +474,64 @@ Test(failure, command_buffers) {
     SUCCEEDS(clSetKernelArg(k, 0, sizeof buffer, &buffer));
     fail_each(record_and_run, k, 0);
     SUCCEEDS(clReleaseKernel(k));
+    SUCCEEDS(clReleaseProgram(p));
+}
+
+/* ---------------------------------------------------------------------------------------- updates */
+
+typedef struct {
+    cl_command_buffer_khr commands;
+    cl_kernel kernel;
+    cl_mutable_command_khr handle;
+    cl_mem out;
+} update;
+
+/* Its only argument is set anew. */
+static cl_int change_argument(void *user) {
+    update *u = user;
+    const mutable_arg arg = {0, sizeof u->out, &u->out};
+    return update_one(u->commands,
+                      &(mutable_config){.command = u->handle, .num_args = 1, .arg_list = &arg});
+}
+
+static cl_int record_handle(void *user) {
+    clCommandNDRangeKernelKHR_fn record;
+    update *u = user;
+    const size_t one = 1;
+    find_entry("clCommandNDRangeKernelKHR", &record);
+    return record(u->commands, NULL, NULL, u->kernel, 1, NULL, &one, NULL, 0, NULL, NULL,
+                  &u->handle);
+}
+
+/* After an update that failed the launch is what it was. */
+Test(failure, updates) {
+    clCreateCommandBufferKHR_fn create_commands;
+    clFinalizeCommandBufferKHR_fn finalize;
+    clEnqueueCommandBufferKHR_fn enqueue;
+    clReleaseCommandBufferKHR_fn release;
+    const cl_command_buffer_properties_khr wanted[] = {CL_COMMAND_BUFFER_FLAGS_KHR,
+                                                       CL_COMMAND_BUFFER_MUTABLE_KHR, 0};
+    cl_int got;
+    cr_assert(find_mutable(ocl.platform));
+    find_entry("clCreateCommandBufferKHR", &create_commands);
+    find_entry("clFinalizeCommandBufferKHR", &finalize);
+    find_entry("clEnqueueCommandBufferKHR", &enqueue);
+    find_entry("clReleaseCommandBufferKHR", &release);
+    cl_program p = make_il();
+    build(p, NULL);
+    cl_kernel k = MAKE(clCreateKernel(p, "k", &error));
+    update u = {.kernel = k,
+                .out = new_buffer(0),
+                .commands = MAKE(create_commands(1, &ocl.queue, wanted, &error))};
+    SUCCEEDS(clSetKernelArg(k, 0, sizeof u.out, &u.out));
+    fail_each(record_handle, &u, 0);
+    SUCCEEDS(finalize(u.commands));
+    fail_each(change_argument, &u, 0);
+    SUCCEEDS(finish(enqueue(0, NULL, u.commands, 0, NULL, NULL)));
+    SUCCEEDS(clEnqueueReadBuffer(ocl.queue, u.out, CL_TRUE, 0, sizeof got, &got, 0, NULL, NULL));
+    cr_expect_eq(got, 5);
+    SUCCEEDS(release(u.commands));
+    SUCCEEDS(clReleaseKernel(k));
+    SUCCEEDS(clReleaseMemObject(u.out));
     SUCCEEDS(clReleaseProgram(p));
 }
