@@ -176,9 +176,11 @@ static bool is_same_number(const ir_inst *i) {
     return ir_is_const(mask) && (mask->imm.bits & INT32_MAX) == INT32_MAX;
 }
 
-static void replace_extended(ir_inst *id, const ir_inst *narrow) {
+/* A mask of 31 bits leaves the 32 bits of the id as they are. */
+static void replace_extended(ir_inst *id, ir_inst *narrow) {
     foreach_use (u, narrow)
-        if (is_same_number(u->user)) ir_replace_uses(u->user, id);
+        if (is_same_number(u->user))
+            ir_replace_uses(u->user, u->user->type == id->type ? id : narrow);
 }
 
 static void use_as_it_is(ir_inst *id) {
