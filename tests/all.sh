@@ -16,6 +16,13 @@ for level in $levels; do
     cpus="$cpus --oracle cpu:$level --oracle cpu:$level,eager"
 done
 
+# The plans of the corpus take what stage `modules` writes.
+for shard in 0 1; do
+    suite "corpus-modules-$shard" "$release/tests/corpus_run" tests/corpus "$release/corpus" \
+        --stage modules --shard $shard/2
+done
+run_suites
+
 suite arrows sh tests/arrows.sh "$release"
 suite size sh tests/size.sh
 suite golden-cases sh tests/golden.sh
@@ -47,48 +54,15 @@ suite programs sh tests/conformance/short.sh "$release"
 [ -z "$first" ] || suite programs-simd-16 env SPVF_CPU="${levels##* },simd=16" \
     sh tests/conformance/short.sh "$release" pyopencl clfft/-x:1000 clfft/-x:8:-y:8:-z:8
 suite sycl sh tests/sycl/sycl.sh "$release"
-for shard in 0 1; do
-    suite "corpus-modules-$shard" "$release/tests/corpus_run" tests/corpus "$release/corpus" \
-        --stage modules --shard $shard/2
-done
 [ -z "$first" ] || suite lanes sh tests/fuzz/lanes.sh "$release"
 [ -z "$first" ] || suite operators "$release/tests/conformance/operators/operators" run \
     "$release"/operators/clang*
-# Those of the release variant are the shortest, and last: no processor waits long for the other.
-for variant in $sanitized $release; do
-    short=${variant##*/}
-    for source in $(find tests -name '*_test.c' | sort); do
-        suite "$short-$(suite_of "$source")" "$variant/${source%.c}"
-    done
-    suite "$short-golden" "$variant/tests/run" --isel tests/ir tests/passes $(machine_folders)
-    suite "$short-fusion" "$variant/tests/conformance/fusion" $native tests/conformance/fusion
-    native=${first:+--device cpu:eager,simd=8}
-    suite "$short-reader-errors" "$variant/tests/frontend/errors" tests/frontend "$release/reader"
-    suite "$short-reader-widths" "$variant/tests/frontend/widths" "$release/reader"
-    suite "$short-pool-stress" "$variant/tests/runtime/native/pool_stress"
-    suite "$short-queue-stress" "$variant/tests/runtime/queue/queue_stress"
-    suite "$short-memory-stress" "$variant/tests/opencl/memory_stress"
-    suite "$short-command-stress" "$variant/tests/opencl/command_stress"
-    [ -z "$first" ] || suite "$short-shapes" "$variant/tests/opencl/shapes" "$release/tests/shapes.spv"
-    suite "$short-opencl-stress" "$variant/tests/opencl/stress"
-    suite "$short-command-random" "$variant/tests/opencl/command_random" -n 3000 \
-        tests/opencl/command_kernels.cl
-    suite "$short-queue-random" "$variant/tests/runtime/queue/queue_random" -n 500 \
-        "$release/tests/command_kernels.spv"
-    suite "$short-layouts" "$variant/tests/runtime/queue/layouts" -n 500
-    for target in spirv text plan gen entry regalloc container hcf; do
-        suite "$short-fuzz-$target" "$variant/tests/fuzz/$target" -n 1500 -s 1 "$release/seeds/$target"
-    done
-    suite "$short-fuzz-lanes" "$variant/tests/fuzz/lanes" -n 400 -s 1 "$release/seeds/lanes"
-    suite "$short-fuzz-pipelines" "$variant/tests/fuzz/pipelines" -n 200 -s 1 "$release/seeds/pipelines"
-done
-# The plans of the corpus take what stage `modules` has written.
-run_suites
-# The longest first.
+
+# PoCL, which is slow to compile, runs each plan of one producer; pocl.sh runs all of them.
 for shard in 0 1; do
     suite "corpus-pocl-$shard" env POCL_CACHE_DIR="$PWD/$release/pocl" "$release/tests/corpus_run" \
         tests/corpus "$release/corpus" --stage oracle --shard $shard/2 --oracle opencl \
-        --known tests/corpus/oracle_differences.txt
+        --one-producer --known tests/corpus/oracle_differences.txt
 done
 for shard in 0 1; do
     [ -z "$first" ] || suite "corpus-cpu-$shard" "$release/tests/corpus_run" tests/corpus \
@@ -142,5 +116,37 @@ if [ "$levels" = v2 ] && command -v qemu-x86_64 >/dev/null; then
         "$release/corpus" --stage oracle --oracle cpu:v3 --bounds tests/corpus/cpu_bounds.txt
 fi
 
+# Those of the release variant are the shortest, and last: no processor waits long for the other.
+# The sanitizer variant has fewer random cases (tests/random.h).
+for variant in $sanitized $release; do
+    short=${variant##*/}
+    case $variant in "$sanitized") turns=--turns share=3 ;; *) turns= share=1 ;; esac
+    for source in $(find tests -name '*_test.c' | sort); do
+        suite "$short-$(suite_of "$source")" "$variant/${source%.c}"
+    done
+    suite "$short-golden" "$variant/tests/run" --isel $turns tests/ir tests/passes \
+        $(machine_folders)
+    suite "$short-fusion" "$variant/tests/conformance/fusion" $native tests/conformance/fusion
+    native=${first:+--device cpu:eager,simd=8}
+    suite "$short-reader-errors" "$variant/tests/frontend/errors" tests/frontend "$release/reader"
+    suite "$short-reader-widths" "$variant/tests/frontend/widths" "$release/reader"
+    suite "$short-pool-stress" "$variant/tests/runtime/native/pool_stress"
+    suite "$short-queue-stress" "$variant/tests/runtime/queue/queue_stress"
+    suite "$short-memory-stress" "$variant/tests/opencl/memory_stress"
+    suite "$short-command-stress" "$variant/tests/opencl/command_stress"
+    [ -z "$first" ] || suite "$short-shapes" "$variant/tests/opencl/shapes" "$release/tests/shapes.spv"
+    suite "$short-opencl-stress" "$variant/tests/opencl/stress"
+    suite "$short-command-random" "$variant/tests/opencl/command_random" -n $((3000 / share)) \
+        tests/opencl/command_kernels.cl
+    suite "$short-queue-random" "$variant/tests/runtime/queue/queue_random" -n 500 \
+        "$release/tests/command_kernels.spv"
+    suite "$short-layouts" "$variant/tests/runtime/queue/layouts" -n $((500 / share))
+    for target in spirv text plan gen entry regalloc container hcf; do
+        suite "$short-fuzz-$target" "$variant/tests/fuzz/$target" -n $((1500 / share)) -s 1 \
+            "$release/seeds/$target"
+    done
+    suite "$short-fuzz-lanes" "$variant/tests/fuzz/lanes" -n 400 -s 1 "$release/seeds/lanes"
+    suite "$short-fuzz-pipelines" "$variant/tests/fuzz/pipelines" -n 200 -s 1 "$release/seeds/pipelines"
+done
 run_suites
 sum_up

@@ -1,7 +1,8 @@
 /* corpus_run.c — the corpus through the whole product.
  *
  *   corpus_run PLANS MODULES [--stage modules|plans|oracle] [--shard I/N] [--oracle DEVICE]
- *              [--turns N] [--verify] [--reference DEVICE] [--known FILE] [--bounds FILE] [NAME…]
+ *              [--turns N] [--one-producer] [--verify] [--reference DEVICE] [--known FILE]
+ *              [--bounds FILE] [NAME…]
  *
  * MODULES/PRODUCER/NAME.spv are what the producers made of PLANS/NAME.cl.  Each module is
  *   read · verified · printed, parsed and printed again to the same bytes · optimized · written ·
@@ -10,12 +11,14 @@
  * modules and optimized; fused.  All runs must end without a finding, meet the plan's expectations
  * and leave the same bytes in every buffer.  With --oracle, up to 32 times, the rewritten modules
  * also run on that device, fused and unfused; with --turns, each plan of each producer runs on so
- * many of the devices, which take turns; with --verify, the IR of these runs is verified after each
- * pass, and the allocation of registers is proved.  There a float may differ in the last bits;
- * with --bounds, in those plans alone that the file lists in lines "NAME ULPS reason", by so many
- * units in the last place.  With --reference, what that device leaves takes the place of what
- * `check` does, and plans run there unfused.  The file of known differences has lines "NAME [PRODUCER] reason": what
- * the device cannot do or does differently.  Such a case must fail, so the list cannot grow old.
+ * many of the devices, which take turns; with --one-producer, each plan runs on the modules of one
+ * producer, and these take turns; with --verify, the IR of these runs is verified after each pass,
+ * and the allocation of registers is proved.  There a float may differ in the last bits; with
+ * --bounds, in those plans alone that the file lists in lines "NAME ULPS reason", by so many units
+ * in the last place.  With --reference, what that device leaves takes the place of what `check`
+ * does, and plans run there unfused.  The file of known differences has lines "NAME [PRODUCER]
+ * reason": what the device cannot do or does differently.  Such a case must fail, so the list
+ * cannot grow old.
  */
 #include "runtime/spvfuse.h"
 #include "tests/file.h"
@@ -41,7 +44,7 @@ static const char *plans, *modules, *reference, *oracles[MAX_ORACLES];
 static unsigned noracles, turns, taken; /* turns: of the oracles for a plan, 0: all */
 static char *known = "";                /* text of the file of known differences */
 static char *bounds;                    /* text of the file of bounds, or NULL */
-static bool oracle_only, verifies;
+static bool oracle_only, verifies, one_producer;
 static int passed, failed;
 
 /* One message line per context is enough to say why something failed. */
@@ -430,22 +433,22 @@ static bool has_modules(const char *name, const char *producer) {
 }
 
 static void for_each(const char *folder, const char *ending, char **names, int shard, int shards,
-                     void (*check)(const char *name, const char *producer)) {
+                     bool (*check)(const char *name, const char *producer)) {
     static char *list[MAX_NAMES];
     int n = list_names(folder, ending, list);
     for (int i = 0; i < n; i++) {
-        for (int p = 0; p < PRODUCERS; p++)
-            if (i % shards == shard && wanted(list[i], names)) check(list[i], producers[p]);
+        bool checks = i % shards == shard && wanted(list[i], names);
+        for (int p = 0; checks && p < PRODUCERS; p++)
+            checks = !check(list[i], producers[(i / shards + p) % PRODUCERS]) || !one_producer;
         free(list[i]);
     }
 }
 
-static void check_one_module(const char *name, const char *producer) {
-    check_module(name, producer);
-}
-
-static void check_one_plan(const char *name, const char *producer) {
-    if (has_modules(name, producer)) check_plan(name, producer);
+/* False: a module of the plan is missing. */
+static bool check_one_plan(const char *name, const char *producer) {
+    if (!has_modules(name, producer)) return false;
+    check_plan(name, producer);
+    return true;
 }
 
 static char *read_list(const char *path) {
@@ -471,6 +474,8 @@ int main(int argc, char **argv) {
             reference = argv[n + 1];
         else if (strcmp(argv[n], "--verify") == 0)
             verifies = true, n--;
+        else if (strcmp(argv[n], "--one-producer") == 0)
+            one_producer = true, n--;
         else if (strcmp(argv[n], "--bounds") == 0 && n + 1 < argc)
             bounds = read_list(argv[n + 1]);
         else if (strcmp(argv[n], "--stage") == 0 && n + 1 < argc)
@@ -486,7 +491,7 @@ int main(int argc, char **argv) {
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (strcmp(stage, "modules") == 0 || !*stage)
-        for_each(plans, ".cl", argv + n, shard, shards, check_one_module);
+        for_each(plans, ".cl", argv + n, shard, shards, check_module);
     if (strcmp(stage, "modules") != 0)
         for_each(plans, ".plan", argv + n, shard, shards, check_one_plan);
     printf("%d passed, %d failed\n", passed, failed);

@@ -1,11 +1,13 @@
 /* run.c — the golden runner: functions in text form, and below each what becomes of it.
  *
- *   run [--bless] [--filter TEXT] [--isel] FILE.ir|DIR…
+ *   run [--bless] [--filter TEXT] [--isel] [--turns] FILE.ir|DIR…
  *
  *   run --levels               the levels that this machine has, the lowest first
  *
  *   --isel                     also runs every rule of isel.rules with every type that it takes; a
  *                              rule that neither this nor eval lines used for a type is a failure
+ *   --turns                    the ways to allocate registers take turns: each is used for a third of
+ *                              the functions
  *   ; run: simplify,dce        the passes, on the first line; a part may begin with its own.
  *                              `parse`: only print back · `verify`: the verifier's messages
  *                              `x86_64:v3`, a machine: the code of functions that are code of
@@ -493,11 +495,13 @@ int main(int argc, char **argv) {
             r.filter = argv[++i];
         else if (strcmp(argv[i], "--isel") == 0)
             run_count_rules(&r);
+        else if (strcmp(argv[i], "--turns") == 0)
+            r.turns = true;
         else
             break;
     }
     if (i == argc || strncmp(argv[i], "--", 2) == 0) {
-        fprintf(stderr, "usage: run [--bless] [--filter TEXT] [--isel] FILE.ir|DIR…\n");
+        fprintf(stderr, "usage: run [--bless] [--filter TEXT] [--isel] [--turns] FILE.ir|DIR…\n");
         return 2;
     }
     for (; i < argc; i++) run_path(&r, argv[i]);

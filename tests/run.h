@@ -19,6 +19,8 @@ typedef struct {
     bool bless;
     const char *filter;
     unsigned passed, failed;
+    bool turns; /* of the ways to make machine code, by the number of calls that were made */
+    unsigned taken;
     /* By machine (tests/machines.h): the types that each rule of isel.rules was used for, as in
      * cg_options.  NULL: nothing counts them. */
     uint32_t (**isel_hits)[IR_TYPE_NUMBERS];

@@ -14,6 +14,8 @@ trap 'rm -rf "$work"' EXIT
 export SPVFUSE_CACHE=0
 # A broken assertion of the library ends the test.
 export SPVF_ABORT=1
+# Freed memory is used again after 32 MiB, so that most of it is in caches.
+export ASAN_OPTIONS=quarantine_size_mb=32
 
 suite() {
     suite_name=$1

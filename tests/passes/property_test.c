@@ -8,7 +8,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-enum { SEEDS = 1500 };
+enum { SEEDS = RANDOM_CASES(1500) };
 
 typedef struct {
     ir_ctx cx;
@@ -55,7 +55,7 @@ static void check_all(const char *list) {
  * Each kernel calls a random function with what it finds at its item's place of x, and puts the
  * answer into y, which is the x of the next. */
 
-enum { KERNELS = 3, FUSE_SEEDS = 150, PLACE = 4096 };
+enum { KERNELS = 3, FUSE_SEEDS = RANDOM_CASES(150), PLACE = 4096 };
 
 static const char *const ranges[][KERNELS] = {
     {"32/8", "32/8", "32/8"}, {"10", "30", "20"}, {"16/8", "32/8", "8/8"}};

@@ -13,7 +13,7 @@
 
 #include <criterion/criterion.h>
 
-enum { CASES = 1000, ITEMS = 200, MOST = 10 };
+enum { CASES = RANDOM_CASES(1000), ITEMS = 200, MOST = 10 };
 
 static const char *const names[] = {"i8", "i16", "i32", "i64", "f32"};
 static const unsigned sizes[] = {1, 2, 4, 8, 4};

@@ -16,7 +16,7 @@
 
 #include <criterion/criterion.h>
 
-enum { PAGES = 2, CASES = 4000 };
+enum { PAGES = 2, CASES = RANDOM_CASES(4000) };
 
 typedef enum { BY_PARAMETER, BY_COMPARISON, BY_BITS, BY_CONSTANT, KINDS_OF_MASKS } mask_kind;
 typedef enum { ANY_VALUE, ZERO, CONSTANT, KINDS_OF_OTHERS } other_kind;

@@ -15,7 +15,7 @@
 
 #include <criterion/criterion.h>
 
-enum { PAGES = 8, CASES = 1500, MOST = 12 };
+enum { PAGES = 8, CASES = RANDOM_CASES(1500), MOST = 12 };
 
 static const char *const names[] = {"i8", "i16", "i32", "i64", "f32", "f64"};
 static const unsigned sizes[] = {1, 2, 4, 8, 4, 8};

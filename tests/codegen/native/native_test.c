@@ -7,11 +7,12 @@
 #include "ir/build.h"
 #include "tests/native_call.h"
 #include "tests/passes/random_func.h"
+#include "tests/random.h"
 #include "tests/report.h"
 
 #include <criterion/criterion.h>
 
-enum { SEEDS = 500 };
+enum { SEEDS = RANDOM_CASES(500) };
 
 typedef struct {
     ir_ctx cx;

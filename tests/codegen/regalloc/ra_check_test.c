@@ -2,8 +2,9 @@
  * and whatever the proof lets pass must still do what the function did.
  */
 #include "tests/codegen/regalloc/machine.h"
+#include "tests/random.h"
 
-enum { SEEDS = 1500 };
+enum { SEEDS = RANDOM_CASES(1500) };
 
 static mach_source dice;
 

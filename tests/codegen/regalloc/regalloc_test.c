@@ -3,6 +3,7 @@
  */
 #include "tests/codegen/regalloc/large_mach.h"
 #include "tests/codegen/regalloc/machine.h"
+#include "tests/random.h"
 
 static void try_seed(uint64_t seed, cg_regalloc_options options) {
     machine w;
@@ -14,22 +15,22 @@ static void try_seed(uint64_t seed, cg_regalloc_options options) {
 }
 
 Test(regalloc, stack) {
-    for (uint64_t seed = 0; seed < 500; seed++)
+    for (uint64_t seed = 0; seed < RANDOM_CASES(500); seed++)
         try_seed(seed, (cg_regalloc_options){.how = CG_REGALLOC_STACK, .check = true});
 }
 
 Test(regalloc, stack_at_random) {
-    for (uint64_t seed = 0; seed < 500; seed++)
+    for (uint64_t seed = 0; seed < RANDOM_CASES(500); seed++)
         try_seed(seed, (cg_regalloc_options){CG_REGALLOC_STACK, seed + 1, true});
 }
 
 Test(regalloc, fast) {
-    for (uint64_t seed = 0; seed < 2000; seed++)
+    for (uint64_t seed = 0; seed < RANDOM_CASES(2000); seed++)
         try_seed(seed, (cg_regalloc_options){.check = true});
 }
 
 Test(regalloc, fast_at_random) {
-    for (uint64_t seed = 0; seed < 2000; seed++)
+    for (uint64_t seed = 0; seed < RANDOM_CASES(2000); seed++)
         try_seed(seed, (cg_regalloc_options){.seed = seed + 1, .check = true});
 }
 
@@ -61,7 +62,7 @@ static void try_tight(uint64_t seed, cg_regalloc_options options) {
 }
 
 Test(regalloc, tight) {
-    for (uint64_t seed = 0; seed < 1500; seed++) {
+    for (uint64_t seed = 0; seed < RANDOM_CASES(1500); seed++) {
         try_tight(seed, (cg_regalloc_options){.check = true});
         try_tight(seed, (cg_regalloc_options){.seed = seed + 1, .check = true});
         try_tight(seed, (cg_regalloc_options){.how = CG_REGALLOC_STACK, .check = true});
@@ -81,10 +82,9 @@ static void allocate_large(void *user) {
     cg_allocation a;
     ir_module *m = ir_module_new(&w->cx, "large", 64);
     ir_func *f = large_mach(m, w->shape, 20000, w->reach);
-    w->ok =
-        ir_verify_func(f) &&
-        cg_allocate(&shapes_target, f, &(cg_regalloc_options){.check = true}, &m->arena, &a) &&
-        ir_verify_func(f);
+    w->ok = ir_verify_func(f) &&
+            cg_allocate(&shapes_target, f, &(cg_regalloc_options){.check = true}, &m->arena, &a) &&
+            ir_verify_func(f);
     ir_module_free(m);
 }
 

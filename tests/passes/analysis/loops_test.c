@@ -4,8 +4,9 @@
 #include "passes/analysis/analysis.h"
 #include "tests/passes/random_loops.h"
 #include "tests/passes/world.h"
+#include "tests/random.h"
 
-enum { SEEDS = 1500, ARGUMENTS = 3 };
+enum { SEEDS = RANDOM_CASES(1500), ARGUMENTS = 3 };
 
 typedef struct {
     world w;

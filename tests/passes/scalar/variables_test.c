@@ -14,7 +14,7 @@
 
 #include <criterion/criterion.h>
 
-enum { SEEDS = 1200, VARS = 3, BYTES = 24, DEPTH = 3 };
+enum { SEEDS = RANDOM_CASES(1200), VARS = 3, BYTES = 24, DEPTH = 3 };
 
 typedef struct {
     ir_ctx cx;

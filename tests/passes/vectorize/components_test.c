@@ -4,8 +4,9 @@
  * A quarter of the kernels has something that depends on which component it is, and must stay.
  */
 #include "tests/passes/vectorize/same_results.h"
+#include "tests/random.h"
 
-enum { SEEDS = 400, ELEMENTS = 512, STEPS = 8, VALUES = 40, MOST_ITEMS = 29 };
+enum { SEEDS = RANDOM_CASES(400), ELEMENTS = 512, STEPS = 8, VALUES = 40, MOST_ITEMS = 29 };
 
 typedef struct {
     ir_text out;

@@ -2,10 +2,11 @@
  * have been vectorized: random loops whose items compare, clamp and extend sums of their number,
  * from all over the range of each width, with bounds and sizes near its edges. */
 #include "tests/passes/vectorize/same_results.h"
+#include "tests/random.h"
 
 #include <stdio.h>
 
-enum { SEEDS = 1200, ITEMS = 80, STEPS = 7 };
+enum { SEEDS = RANDOM_CASES(1200), ITEMS = 80, STEPS = 7 };
 
 typedef struct {
     ir_text out;

@@ -3,8 +3,9 @@
  * last values of each type and operation, of all iterations or of some, whose values are computed or
  * loaded; and with stores that other accesses may meet in the same iteration, before it or after. */
 #include "tests/passes/vectorize/same_results.h"
+#include "tests/random.h"
 
-enum { SEEDS = 1500, MOST_PHIS = 4, FIRST = 3 };
+enum { SEEDS = RANDOM_CASES(1500), MOST_PHIS = 4, FIRST = 3 };
 
 typedef struct {
     const char *type, *op, *flags;

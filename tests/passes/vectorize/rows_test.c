@@ -1,8 +1,9 @@
 /* rows_test.c — loops over rows of items do the same when several rows run at once: random
  * expressions of row, item and the number of an iteration inside, with loads that rows share. */
 #include "tests/passes/vectorize/same_results.h"
+#include "tests/random.h"
 
-enum { SEEDS = 400, ITEMS = 256, STEPS = 8, VALUES = 40 };
+enum { SEEDS = RANDOM_CASES(400), ITEMS = 256, STEPS = 8, VALUES = 40 };
 
 typedef struct {
     ir_text out;
