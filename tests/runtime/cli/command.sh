@@ -316,8 +316,8 @@ expect 1 '*' '*no end after 1 instructions of the work-group*' "$spvfuse" run go
 expect 1 '*' '*no end after 1 instructions of the work-group*' \
     "$spvfuse" run good.plan -d check --limit 1
 expect 1 '' "*unknown option 'v9' of device cpu*" "$spvfuse" run good.plan -d cpu:v9
-for name in gpu checks check:fast opencl:x opencl:100 opencl: cpux; do
-    expect 1 '' "*unknown device '$name': check, cpu, cpu:OPTION,OPTION …, opencl, opencl:N*" \
+for name in gpu checks check:fast opencl:x opencl:100 opencl: cpux cuda:x cuda:; do
+    expect 1 '' "*unknown device '$name': check, cpu, cpu:OPTION,OPTION …, opencl, opencl:N, cuda, cuda:N*" \
         "$spvfuse" run good.plan -d "$name"
 done
 
@@ -334,6 +334,13 @@ if "$spvfuse" devices | grep -q '^opencl:0 .*[^)]$'; then
         "$spvfuse" run -d opencl narrow.plan
     expect 1 '' "local.plan:2:8: error: opencl: kernel 'get': argument 1 has more local memory *" \
         "$spvfuse" run -d opencl local.plan
+fi
+
+if "$spvfuse" devices | grep -q '^cuda:0'; then
+    expect 0 'x?0..0? = 1' '' "$spvfuse" run -d cuda good.plan
+    expect 1 '' "*cuda: there is no device 63*" "$spvfuse" run -d cuda:63 good.plan
+else
+    expect 1 '' "*cuda: there is no driver (libcuda.so.1)*" "$spvfuse" run -d cuda good.plan
 fi
 
 finish
