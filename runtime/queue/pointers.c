@@ -13,8 +13,6 @@
 
 #include <stdlib.h>
 
-static bool has_closures(const spvf_kernel_info *k) { return k && k->args != k->host_args; }
-
 /* ------------------------------------------------------------------------------- taking apart */
 
 /* Counts and sizes, as far as taking apart needs them. */
@@ -98,7 +96,7 @@ spvf_status launch_find_buffers(spvf_device *d, const char *call, const spvf_lau
                                 spvf_launch *out) {
     const spvf_kernel_info *k = prog_kernel(what->program, what->kernel);
     const place at = {d, call};
-    const bool closures = has_closures(k);
+    const bool closures = k && k->args != k->host_args;
     spvf_status status = closures ? check_closures(d, call, what, k) : SPVF_OK;
     *out = *what;
     if (status != SPVF_OK || (!closures && !has_addresses(what))) return status;
