@@ -198,6 +198,32 @@ static void test_chain(memory_kind k) {
     free_memory(&m);
 }
 
+typedef struct {
+    char small, unused[3];
+    char bytes[8]; /* of a union */
+    struct {
+        char *data;
+        cl_ulong first;
+    } out;
+    short numbers[3];
+} mixed;
+
+/* Bytes of a union arrive that are padding of its other member. */
+static void test_union(void) {
+    static const size_t twelve = 12;
+    cl_kernel k = clCreateKernel(program, "_ZTS5Mixed", NULL);
+    char *out = clSVMAlloc(context, CL_MEM_READ_WRITE, 12, 0);
+    static mixed closure = {9, "", {1, 2, 3, 4, 5, 6, 7, 8}, {NULL, 0}, {10, 11, 12}};
+    closure.out.data = out;
+    expect(!clSetKernelArg(k, 0, sizeof closure, &closure));
+    expect(!clEnqueueNDRangeKernel(queue, k, 1, NULL, &twelve, NULL, 0, NULL, NULL));
+    expect(!clFinish(queue) && !clReleaseKernel(k));
+    bool right = true;
+    for (int n = 0; n < 12; n++) right &= out[n] == n + 1;
+    check(right, "not all bytes have arrived", "union");
+    clSVMFree(context, out);
+}
+
 /* The kernel has the arguments that its source has. */
 static void test_arguments(void) {
     cl_kernel k = clCreateKernel(program, "_ZTS5Scale", NULL);
@@ -242,6 +268,7 @@ int main(int argc, char **argv) {
     queue = new_queue(true);
     if (argc != 2 || !build(argv[1])) return 2;
     test_arguments();
+    test_union();
     for (memory_kind k = 0; k < KINDS; k++) test_chain(k);
     expect(!clReleaseProgram(program) && !clReleaseCommandQueue(queue));
     end_context(&called, 0);

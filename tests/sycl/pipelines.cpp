@@ -109,6 +109,26 @@ struct weights {
     }
 };
 
+/* ------------------------------------------- a closure whose types do not name all of its bytes */
+
+/* What a compiler says of the union is that it is the first struct, which has padding. */
+struct mixed {
+    char small;
+    union {
+        struct {
+            char first;
+            int second;
+        } parts;
+        char bytes[8];
+    } either;
+    accessor<char> out;
+    short numbers[3];
+    void operator()() const {
+        unsigned long i = item();
+        out[i] = i < 8 ? either.bytes[i] : i == 8 ? small : (char)numbers[i - 9];
+    }
+};
+
 struct Scale;
 struct Shift;
 struct Square;
@@ -120,6 +140,7 @@ struct Xpay;
 struct Smooth;
 struct Tiled;
 struct Weights;
+struct Mixed;
 
 int main() {
     launch<Scale>(scale{});
@@ -133,4 +154,5 @@ int main() {
     launch<Smooth>(smooth{});
     launch<Tiled>(tiled{}, nullptr);
     launch<Weights, weights, unsigned>({}, nullptr, nullptr);
+    launch<Mixed>(mixed{});
 }
