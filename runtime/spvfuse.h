@@ -338,7 +338,7 @@ SPVF_API bool spvf_container_property(spvf_container *container, size_t index, s
 SPVF_API spvf_status spvf_container_verify(spvf_container *container);
 
 /* The image of a kernel that is best for a target: for "x86_64:v3" the object of the highest level
- * up to that one, for "sm_86" the newest cubin of the same generation, then the newest PTX that is
+ * up to that one, for "sm_86" (or "ptx:sm_86") the newest cubin of the same generation, then the newest PTX that is
  * no newer; otherwise, and for "spirv", SPIR-V.  NULL or "cpu": what this machine runs.
  * SPVF_ERROR_REFUSED: there is none. */
 SPVF_API spvf_status spvf_container_pick(spvf_container *container, const char *kernel,
@@ -357,10 +357,11 @@ SPVF_API spvf_status spvf_pack_create(spvf_context *context, spvf_pack **out);
 SPVF_API void spvf_pack_destroy(spvf_pack *pack);
 /* Adds what the bytes are: SPIR-V, PTX, a cubin, an object that spvf_module_emit has written, or all
  * that a container has.  Name is the image's, target overrides what the bytes say ("" or NULL: it
- * does not); both count for images only.  Bytes are copied. */
+ * does not); both count for images only.  Bytes are copied.  After an error the pack may only be
+ * destroyed. */
 SPVF_API spvf_status spvf_pack_add(spvf_pack *pack, const char *name, const char *target,
                                    const void *bytes, size_t size);
-/* Adds what spvf_module_emit makes of a module: "spirv…", or an object for a machine without
+/* Adds what spvf_module_emit makes of a module: "spirv…", "ptx…", or an object for a machine without
  * options other than a level. */
 SPVF_API spvf_status spvf_pack_emit(spvf_pack *pack, const char *name, const spvf_module *module,
                                     const char *target);

@@ -6,6 +6,7 @@
  */
 #include "runtime/container/container.h"
 #include "runtime/container/hcf.h"
+#include "runtime/native/native.h"
 
 rt_format rt_format_of(const char *name) {
     rt_format f = 0;
@@ -309,9 +310,11 @@ spvf_status spvf_pack_emit(spvf_pack *p, const char *name, const spvf_module *mo
         return rt_refuse_call(p ? p->context : NULL, __func__, "%s is NULL",
                               module ? "target" : "module");
     spvf_status status = spvf_module_emit(module, target, &blob);
-    bool spirv = strncmp(target, "spirv", strlen("spirv")) == 0;
+    cg_options code;
+    const char *s = target;
+    bool is_native = rt_take_machine(&s, &code); /* other code says itself what it is for */
     if (status == SPVF_OK)
-        status = spvf_pack_add(p, name, spirv ? NULL : target, blob.data, blob.size);
+        status = spvf_pack_add(p, name, is_native ? target : NULL, blob.data, blob.size);
     spvf_blob_destroy(&blob);
     return status;
 }

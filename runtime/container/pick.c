@@ -17,7 +17,7 @@ typedef struct {
     unsigned sm; /* 86 of "sm_86"; 0: another target */
 } target;
 
-/* "86" of "sm_86" and of "sm_90a"; 0: it is no such name. */
+/* "86" of "sm_86" and of "sm_86a"; 0: it is no such name. */
 static unsigned read_sm(const char *s) {
     return strncmp(s, "sm_", 3) == 0 ? (unsigned)strtoul(s + 3, NULL, 10) : 0;
 }
@@ -98,6 +98,7 @@ spvf_status spvf_container_pick(spvf_container *c, const char *kernel, const cha
         return rt_refuse_call(c ? c->context : NULL, __func__, "%s is NULL",
                               kernel ? "image" : "kernel");
     pick_job j = {.container = c, .kernel = kernel, .target = target_name};
+    if (target_name && strncmp(target_name, "ptx:", 4) == 0) j.target += 4;
     spvf_status status = rt_guard(c->context, pick, &j);
     if (status == SPVF_OK) *image = j.image;
     return status;

@@ -395,7 +395,7 @@ Test(container, picks) {
         uint32_t image;
     } cases[] = {{"x86_64:v2", 1}, {"x86_64:v3", 1}, {"x86_64:v4", 2}, {"x86_64:icelake", 2},
                  {"x86_64", 1},    {"spirv", 0},     {"check", 0},     {"opencl:0", 0},
-                 {"sm_70", 3},     {"sm_90", 3},     {"sm_60", 0}};
+                 {"sm_70", 3},     {"sm_90", 3},     {"ptx:sm_80", 3}, {"sm_60", 0}};
     spvf_blob blob = pack_everything();
     spvf_container *c = load(blob.data, blob.size);
     for (unsigned n = 0; n < sizeof cases / sizeof *cases; n++) {
@@ -406,6 +406,21 @@ Test(container, picks) {
     uint32_t image;
     cr_expect_eq(spvf_container_pick(c, "twice", NULL, &image), SPVF_OK);
     cr_expect_eq(spvf_container_pick(c, "other", NULL, &image), SPVF_ERROR_ARGUMENT);
+    spvf_container_destroy(c);
+    spvf_blob_destroy(&blob);
+}
+
+/* PTX that is made here says itself what it is for. */
+Test(container, emitted_ptx) {
+    spvf_image_info info;
+    uint32_t image;
+    spvf_blob blob = pack_text("a", twice, "spirv ptx:sm_70 ptx:sm_80");
+    spvf_container *c = load(blob.data, blob.size);
+    cr_assert_eq(spvf_container_pick(c, "twice", "sm_75", &image), SPVF_OK);
+    cr_expect(image == 1 && spvf_container_image(c, 1, &info));
+    cr_expect(strcmp(info.format, "ptx") == 0 && strcmp(info.target, "sm_70") == 0);
+    cr_assert_eq(spvf_container_pick(c, "twice", "ptx:sm_90", &image), SPVF_OK);
+    cr_expect_eq(image, 2);
     spvf_container_destroy(c);
     spvf_blob_destroy(&blob);
 }
