@@ -109,11 +109,17 @@ static ir_inst *find_ahead(tile *t, const simd_node *n) {
     return ir_const(s->f, ir_size_type(s->f->module), all > NEAR ? AHEAD : all);
 }
 
+/* Lanes that are found outside of the loop share the sum of what is added to their pointers. */
 static void prefetch_rows(tile *t, const simd_tile *of, const simd_node *n) {
     simd *s = t->s;
     ir_inst *ahead = find_ahead(t, n);
-    for (unsigned l = 0; ahead && l < of->lanes; l++) {
-        ir_inst *p = ir_build_ptradd(&s->b, address_of(t, n, of->first + l), ahead, false);
+    tile next = *t;
+    if (!ahead) return;
+    bool shares = simd_shape_of(s, t->from) == SIMD_VARYING && ahead->type == t->step->type;
+    if (shares) next.step = ir_build2(&s->b, IR_OP_add, ahead->type, t->step, ahead);
+    for (unsigned l = 0; l < of->lanes; l++) {
+        ir_inst *p = address_of(&next, n, of->first + l);
+        if (!shares) p = ir_build_ptradd(&s->b, p, ahead, false);
         ir_build_raw(&s->b, IR_OP_prefetch, IR_VOID, IR_PLAIN, IR_ARGS(p));
     }
 }
