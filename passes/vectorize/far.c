@@ -1,15 +1,14 @@
 /* far.c — accesses whose lanes are in lines of memory far from each other.
  *
  * Items that go along rows of their own use the elements of a line one after the other.  As lanes
- * they need as many lines at once as there are lanes, until the next round; if rows are a multiple
- * of a large power of two apart, these have few places in the nearest cache, and each line is
- * fetched again for each element.  A way of a cache of `ways` ways has the size of a page on most
- * machines: lanes that are `stride` bytes apart have the room of way / gcd(stride, way) lines in
- * each way.  So a lane takes gcd(stride, way) bytes of the cache.
+ * they need as many lines at once as there are lanes, until the next round.  If rows are about a
+ * multiple of a large power of two apart, these are in few sets of the nearest cache, and each line
+ * is fetched again for each element.
  *
- * The width is chosen so that the lines of all lanes fit, down to half a register; what does not
- * fit has a price.  So has a gather of rows whose distance is only known when the kernel runs: it
- * is often a power of two.  Tiles use a line at once, and have no price.
+ * The width is chosen so that the lines of all lanes fit, down to half a register, or a whole one
+ * where lanes leave the loop one by one, as its rounds take long.  What does not fit has a price,
+ * and so has a gather of rows whose distance is only known when the kernel runs: it is often a
+ * power of two.  Tiles use a line at once, and have no price.
  */
 #include "passes/vectorize/groups.h"
 
@@ -97,15 +96,18 @@ static bool goes_along_rows(const simd *s, const ir_inst *i, const ir_loop *loop
 
 /* ---------------------------------------------------------------------------------------- cache */
 
-/* Bytes of the nearest cache that the lines of a lane take. */
-static uint64_t room_of(const ir_target *t, int64_t stride) {
-    uint64_t way = t->cache_bytes / t->cache_ways, x = (uint64_t)llabs(stride);
-    while (x % way) {
-        uint64_t rest = x % way;
-        x = way;
-        way = rest;
+/* How many lines of lanes are in the same set of the nearest cache, at most. */
+static unsigned find_fullest(const ir_target *t, int64_t stride, unsigned lanes) {
+    uint64_t way = t->cache_bytes / t->cache_ways;
+    uint64_t set[IR_MAX_LANES];
+    unsigned most = 0;
+    for (unsigned k = 0; k < lanes; k++) {
+        unsigned same = 1;
+        set[k] = (uint64_t)ir_wrap_mul(stride, k) % way / LINE;
+        for (unsigned m = 0; m < k; m++) same += set[m] == set[k];
+        if (same > most) most = same;
     }
-    return way;
+    return most;
 }
 
 static const ir_inst *memory_of(const simd *s, const ir_inst *p) {
@@ -125,11 +127,12 @@ static bool begins_loop(const simd *s, uint32_t k) {
     return loop && (!k || inner_loop(s, k - 1) != loop);
 }
 
-/* The room that a lane takes in the part of a loop from node k on, each memory counted once. */
-static uint64_t room_of_loop(const simd *s, uint32_t k, const ir_loop *loop) {
+/* Are the lines of all lanes in the cache together, in the part of a loop from node k on?  Each
+ * memory counts once. */
+static bool are_in_cache(const simd *s, uint32_t k, unsigned lanes) {
+    const ir_loop *loop = inner_loop(s, k);
     const ir_inst *seen[MOST_ROWS];
-    unsigned n = 0;
-    uint64_t room = 0;
+    unsigned n = 0, lines = 0;
     for (; k < s->n && inner_loop(s, k) == loop; k++)
         foreach_inst (i, s->node[k].block) {
             if (n == MOST_ROWS || !goes_along_rows(s, i, loop)) continue;
@@ -139,24 +142,23 @@ static uint64_t room_of_loop(const simd *s, uint32_t k, const ir_loop *loop) {
             for (unsigned m = 0; m < n; m++) known |= seen[m] == memory;
             if (known) continue;
             seen[n++] = memory;
-            room += room_of(s->cx->target, v->stride);
+            lines += find_fullest(s->cx->target, v->stride, lanes);
         }
-    return room;
+    return lines <= s->cx->target->cache_ways;
 }
 
 static bool has_cache(const simd *s) {
     return s->cx->target && s->cx->target->cache_ways && !s->scalar.is_innermost;
 }
 
-unsigned simd_lanes_in_cache(const simd *s) {
-    uint64_t most = 0;
-    if (!has_cache(s)) return IR_MAX_LANES;
-    for (uint32_t k = 0; k < s->n; k++) {
-        uint64_t room = begins_loop(s, k) ? room_of_loop(s, k, inner_loop(s, k)) : 0;
-        if (room > most) most = room;
+unsigned simd_lanes_in_cache(const simd *s, unsigned full) {
+    unsigned most = IR_MAX_LANES;
+    for (uint32_t k = 0; k < s->n && has_cache(s); k++) {
+        if (!begins_loop(s, k)) continue;
+        unsigned least = simd_diverges(s, inner_loop(s, k)) ? full : full / 2;
+        while (most > least && !are_in_cache(s, k, most)) most /= 2;
     }
-    uint64_t lanes = most ? s->cx->target->cache_bytes / most : IR_MAX_LANES;
-    return lanes < IR_MAX_LANES ? (unsigned)lanes : IR_MAX_LANES;
+    return most;
 }
 
 /* ---------------------------------------------------------------------------------------- price */
@@ -177,8 +179,7 @@ uint64_t simd_price_far(const simd *s, const uint64_t *frequency) {
     for (uint32_t k = 0; k < s->n && has_cache(s); k++) {
         const ir_loop *loop = inner_loop(s, k);
         if (!loop) continue;
-        if (begins_loop(s, k))
-            crowded = room_of_loop(s, k, loop) * s->lanes > s->cx->target->cache_bytes;
+        if (begins_loop(s, k)) crowded = !are_in_cache(s, k, s->lanes);
         sum += price_block(s, s->node[k].block, loop, crowded) * frequency[k];
     }
     return sum;

@@ -466,8 +466,8 @@ bool simd_pays(simd *s, const simd_frame *fr);
 bool simd_steps_over(const simd *s);
 
 /* The number of lanes whose lines are in the nearest cache together, in loops that go along rows
- * of items. (far.c) */
-unsigned simd_lanes_in_cache(const simd *s);
+ * of items; `full` are the lanes of a register. (far.c) */
+unsigned simd_lanes_in_cache(const simd *s, unsigned full);
 /* What vector code loses where they are not; frequencies are those of its nodes. */
 uint64_t simd_price_far(const simd *s, const uint64_t *frequency);
 

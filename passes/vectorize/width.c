@@ -180,8 +180,8 @@ static unsigned choose_lanes(const simd *s, const contents *c) {
     if (times == 1 && c->size < MANY && is_chain(s)) times = 2;
     if (times == 2 && simd_steps_over(s)) times = 4;
     uint64_t live_bits = find_pressure(s) + 8 * simd_small_arrays(s);
-    unsigned most = simd_lanes_in_cache(s);
-    if (most < lanes) lanes /= 2;
+    unsigned most = simd_lanes_in_cache(s, lanes);
+    if (most < lanes) lanes = most;
     for (; times > 1 && fits(s, live_bits, 2 * lanes) && 2 * lanes <= most; times /= 2) lanes *= 2;
     return lanes < IR_MAX_LANES ? lanes : IR_MAX_LANES;
 }

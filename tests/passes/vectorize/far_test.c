@@ -105,6 +105,13 @@ Test(far, lines_of_lanes_fit_into_the_cache) {
     expect_rows(4000, 64);
 }
 
+Test(far, rows_are_near_a_multiple) {
+    expect_rows(4092, 8);
+    expect_rows(4100, 8);
+    expect_rows(2044, 64); /* eight lines in a set */
+    expect_rows(4080, 64);
+}
+
 Test(far, a_cache_with_more_ways_takes_more_lanes) {
     expect((subject){2048, 4, 1, 64 << 10, 16}, 32);
     expect((subject){4096, 4, 1, 64 << 10, 16}, 16);
