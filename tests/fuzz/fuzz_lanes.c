@@ -7,8 +7,8 @@
  * the last bits, that code is compared with scalar native code.
  *
  * Buffers, local memory and scratch begin or end at a page that cannot be accessed.  In the end a
- * line for each counter of `vectorize`, and for each reason why a loop is not vectorized, says how
- * often it occurred.
+ * line for each counter of `vectorize`, for each reason why a loop is not vectorized, and for each
+ * operation, access and form of control flow (lanes_count.c) says how often it occurred.
  */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "ir/eval.h"
@@ -78,6 +78,7 @@ static void end(void) {
             fprintf(stderr, "%s: %llu\n", ir_counter_names[k], (unsigned long long)counts.n[k]);
     for (unsigned k = 0; k < REASONS && reasons[k].n; k++)
         fprintf(stderr, "refused: %s: %lu\n", reasons[k].text, reasons[k].n);
+    lanes_show_counts();
     fprintf(stderr, "%lu kernels, %lu at fault, %lu runs of native code, %lu interpreted\n",
             runs.kernels, runs.at_fault, runs.native, runs.interpreted);
 }
@@ -392,6 +393,7 @@ static void check(void *arg) {
     run_check(j);
     runs.at_fault += j->at_fault;
     if (j->at_fault) return;
+    lanes_count(&j->k);
     j->lanes = widths[j->k.choice[2] / 16 % 8];
     if (j->k.exact && j->k.choice[3] / 2 % 4 == 0) run_as(j, "vectors", run_interpreted);
     check_native(j);

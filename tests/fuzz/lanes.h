@@ -14,6 +14,24 @@ typedef enum {
     LANES_PLACE  /* one element, which items set to what all of them agree on */
 } lanes_role;
 
+/* Forms of control flow that are counted. */
+typedef enum {
+    LANES_BRANCH,
+    LANES_SWITCH,
+    LANES_FALL,
+    LANES_LOOP,
+    LANES_COMMON_LOOP,
+    LANES_GRID,
+    LANES_TANGLE,
+    LANES_BREAK,
+    LANES_CONTINUE,
+    LANES_RETURN,
+    LANES_ARRAY_INDEX,
+    LANES_BARRIER,
+    LANES_MEETING,
+    LANES_FLOW
+} lanes_flow;
+
 typedef struct {
     lanes_role role;
     ir_type elem;
@@ -39,9 +57,15 @@ typedef struct {
     uint64_t w;
     float x;
     uint8_t choice[4]; /* bytes for the test that runs it */
+    bool flow[LANES_FLOW];
 } lanes_kernel;
 
 /* Makes the module in the context; the bytes decide everything else. */
 void lanes_make(ir_ctx *cx, const uint8_t *data, size_t size, lanes_kernel *out);
+
+/* Counts what a kernel is made of (lanes_count.c); writes the table to stderr, a line for each cell:
+ * "made: add: i8: 12". */
+void lanes_count(const lanes_kernel *k);
+void lanes_show_counts(void);
 
 #endif

@@ -17,6 +17,7 @@ void lanes_branch(lanes *g, unsigned depth) {
     ir_block *yes = lanes_block(g), *next = lanes_block(g);
     bool common = lanes_byte(g) % 4 == 3, alike = g->alike, both = lanes_byte(g) & 1;
     ir_block *no = both ? lanes_block(g) : next;
+    g->k->flow[LANES_BRANCH] |= !common;
     ir_build_br(&g->b, common ? lanes_common_test(g) : lanes_test(g), yes, no);
     g->alike = alike && common;
     arm(g, yes, next, 4, depth);
@@ -34,13 +35,16 @@ void lanes_switch(lanes *g, unsigned depth) {
     ir_inst *on = common ? g->u : lanes_some(g, IR_I32);
     on = lanes_op(g, IR_OP_and, on, lanes_number(g, IR_I32, 7));
     for (unsigned k = 0; k < n; k++) cases[k] = lanes_block(g);
+    g->k->flow[LANES_SWITCH] |= !common;
     ir_build_switch(&g->b, on, other, (ir_cases){n, values, cases});
     g->alike = alike && common;
     arm(g, other, next, 2, depth);
     /* Some cases go on in the next one. */
     for (unsigned k = 0; k < n; k++) {
         g->alike = alike && common;
-        arm(g, cases[k], k + 1 < n && lanes_byte(g) % 4 == 3 ? cases[k + 1] : next, 2, depth);
+        bool falls = k + 1 < n && lanes_byte(g) % 4 == 3;
+        g->k->flow[LANES_FALL] |= falls;
+        arm(g, cases[k], falls ? cases[k + 1] : next, 2, depth);
     }
     g->alike = alike && !g->gone;
     ir_at_end(&g->b, next);
@@ -63,6 +67,7 @@ void lanes_loop(lanes *g, unsigned depth) {
     const lanes around = *g;
     bool common = lanes_byte(g) & 1, at_end = lanes_byte(g) % 4 == 3;
     ir_inst *rounds = rounds_of(g, common);
+    g->k->flow[common ? LANES_COMMON_LOOP : LANES_LOOP] = true;
     ir_build_jmp(&g->b, head);
     ir_inst *k = ir_append_arg(ir_build_phi(head, IR_I32), lanes_number(g, IR_I32, 0));
     ir_at_end(&g->b, head);
@@ -99,6 +104,7 @@ void lanes_grid(lanes *g, unsigned depth) {
         ir_build_query(&g->b, draw & 1 ? IR_OP_local_id : IR_OP_global_linear_id, IR_I32, 0);
     ir_inst *step = lanes_number(g, IR_I32, 128u << (draw / 2 % 3));
     ir_inst *limit = draw & 32 ? lanes_op(g, IR_OP_and, g->u, lanes_number(g, IR_I32, 1023)) : g->n;
+    g->k->flow[LANES_GRID] = true;
     if (draw & 64) id = lanes_op(g, IR_OP_mul, id, lanes_number(g, IR_I32, 2));
     ir_build_br(&g->b, ir_build2(&g->b, IR_OP_slt, IR_I1, id, limit), body, next);
     ir_inst *k = ir_append_arg(ir_build_phi(body, IR_I32), id);
@@ -127,7 +133,7 @@ void lanes_tangle(lanes *g, unsigned depth) {
     ir_block *leave = g->leave, *again = g->again;
     g->leave = g->again = NULL;
     g->alike = false;
-    g->tangled = true;
+    g->tangled = g->k->flow[LANES_TANGLE] = true;
     ir_build_br(&g->b, lanes_test(g), part[0], part[1]);
     for (unsigned k = 0; k < 3; k++) {
         ir_block *more = lanes_block(g);
@@ -157,6 +163,7 @@ void lanes_jump(lanes *g) {
     ir_block *to = how < 4 ? g->leave : how < 6 ? g->again : how == 7 ? g->bare : g->end_block;
     if (!to || (ends ? g->alike_loops != 0 : g->loop_alike && !g->alike)) return;
     ir_block *next = lanes_block(g);
+    g->k->flow[ends ? LANES_RETURN : to == g->leave ? LANES_BREAK : LANES_CONTINUE] |= !common;
     ir_build_br(&g->b, common ? lanes_common_test(g) : lanes_test(g), to, next);
     if (ends) g->gone = true;
     if (ends) g->alike = false;
@@ -295,7 +302,7 @@ static void count_locally(lanes *g) {
 void lanes_meet(lanes *g) {
     unsigned what = lanes_below(g, 7);
     if (!g->alike) return;
-    g->k->spread = true;
+    g->k->spread = g->k->flow[LANES_BARRIER] = true;
     if (what == 0)
         barrier(g);
     else if (what == 1)

@@ -1,6 +1,7 @@
 /* lanes_impl.h — what the files of the generator of kernels share.
  *
  *   lanes.c         the kernel and its launch; statements
+ *   lanes_count.c   what kernels are made of, counted
  *   lanes_flow.c    control flow
  *   lanes_fold.c    innermost loops that combine elements
  *   lanes_memory.c  accesses

@@ -369,6 +369,7 @@ void lanes_access(lanes *g) {
 void lanes_private(lanes *g) {
     unsigned align = (unsigned)ir_alignof(g->f->module, g->cell);
     ir_inst *k = lanes_some(g, IR_I32);
+    g->k->flow[LANES_ARRAY_INDEX] |= !ir_is_const(k);
     k = lanes_op(g, IR_OP_and, k, lanes_number(g, IR_I32, LANES_ARRAY - 1));
     ir_inst *p = step(g, g->array, ir_build1(&g->b, IR_OP_zext, IR_I64, k), size_of(g, g->cell));
     if (lanes_byte(g) & 1)
@@ -389,7 +390,11 @@ static void atomic_own(lanes *g, ir_op op) {
     ir_inst *p = t == IR_I32 ? any_piece(g) : own_place(g, 0, any_own_element(g, &g->k->buffer[0]));
     ir_inst *v = lanes_some(g, t);
     ir_imm imm = {.sync = {.scope = IR_SCOPE_DEVICE}};
-    if (draw / 2 % 4 == 3)
+    if (draw / 8 % 8 == 6)
+        ir_build_raw(&g->b, IR_OP_atomic_store, IR_VOID, ir_with_imm(imm), IR_ARGS(p, v));
+    else if (draw / 8 % 8 == 7)
+        v = ir_build_raw(&g->b, IR_OP_atomic_load, t, ir_with_imm(imm), IR_ARGS(p));
+    else if (draw / 2 % 4 == 3)
         v = ir_build_raw(&g->b, IR_OP_atomic_cmpxchg, t, ir_with_imm(imm),
                          IR_ARGS(p, v, lanes_some(g, t)));
     else
@@ -399,10 +404,12 @@ static void atomic_own(lanes *g, ir_op op) {
 
 /* The order does not matter for what is there in the end, if all operations are the same. */
 void lanes_atomic(lanes *g) {
-    static const ir_op ops[] = {IR_OP_atomic_add,  IR_OP_atomic_or,  IR_OP_atomic_umax,
-                                IR_OP_atomic_smin, IR_OP_atomic_xor, IR_OP_atomic_and,
-                                IR_OP_atomic_xchg, IR_OP_atomic_umin};
-    unsigned buffer = find_buffer(g, LANES_COUNT), op = lanes_below(g, 8);
+    static const ir_op ops[] = {IR_OP_atomic_add,  IR_OP_atomic_or,   IR_OP_atomic_umax,
+                                IR_OP_atomic_smin, IR_OP_atomic_xor,  IR_OP_atomic_and,
+                                IR_OP_atomic_smax, IR_OP_atomic_umin, IR_OP_atomic_sub,
+                                IR_OP_atomic_xchg};
+    enum { OPS = sizeof ops / sizeof *ops, COMMUTE = OPS - 1 };
+    unsigned buffer = find_buffer(g, LANES_COUNT), op = lanes_below(g, OPS);
     if (buffer == g->k->nbuffers || lanes_byte(g) % 4 == 3) {
         atomic_own(g, ops[op]);
         return;
@@ -410,5 +417,5 @@ void lanes_atomic(lanes *g) {
     ir_inst *at = lanes_byte(g) & 1 ? lanes_some(g, IR_I32) : g->u;
     at = lanes_op(g, IR_OP_and, at, lanes_number(g, IR_I32, LANES_COUNTS - 1));
     at = step(g, g->param[buffer], ir_build1(&g->b, IR_OP_zext, IR_I64, at), 4);
-    atomic(g, ops[(buffer + g->k->u) % 6], at, lanes_some(g, IR_I32));
+    atomic(g, ops[(buffer + g->k->u) % COMMUTE], at, lanes_some(g, IR_I32));
 }

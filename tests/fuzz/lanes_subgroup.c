@@ -162,15 +162,16 @@ static void shuffle(lanes *g) {
 /* ----------------------------------------------------------------------------------- statements */
 
 void lanes_subgroup(lanes *g) {
-    static const ir_op queries[] = {IR_OP_subgroup_size, IR_OP_subgroup_max_size,
-                                    IR_OP_num_subgroups, IR_OP_subgroup_id,
-                                    IR_OP_subgroup_local_id};
+    static const ir_op queries[] = {IR_OP_subgroup_size,     IR_OP_subgroup_max_size,
+                                    IR_OP_num_subgroups,     IR_OP_subgroup_id,
+                                    IR_OP_subgroup_local_id, IR_OP_enqueued_num_subgroups};
     g->k->spread = true;
+    g->k->flow[LANES_MEETING] |= !g->alike;
     switch (lanes_below(g, 8)) {
     case 0: vote(g); break;
     case 1: ask_ballot(g); break;
     case 2: broadcast(g); break;
-    case 3: lanes_put(g, ask(g, queries[lanes_below(g, 5)])); break;
+    case 3: lanes_put(g, ask(g, queries[lanes_below(g, 6)])); break;
     case 4:
     case 5: shuffle(g); break;
     default: reduce(g);

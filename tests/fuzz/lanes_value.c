@@ -75,13 +75,16 @@ static ir_inst *constant(lanes *g, ir_type t) {
 
 /* What all items have, as an i32, or what tells them apart. */
 static ir_inst *query(lanes *g) {
-    static const ir_op ops[] = {IR_OP_global_id, IR_OP_local_id, IR_OP_group_id, IR_OP_local_size,
-                                IR_OP_global_size};
-    unsigned k = lanes_below(g, 9);
-    if (k == 5) return ir_build_query(&g->b, IR_OP_global_linear_id, IR_I32, 0);
-    if (k == 6) return ir_build_query(&g->b, IR_OP_local_linear_id, IR_I32, 0);
-    if (k == 7) return g->u;
-    if (k == 8) return g->loops ? g->counter[lanes_below(g, g->loops)] : g->n;
+    static const ir_op ops[] = {IR_OP_global_id,    IR_OP_local_id,    IR_OP_group_id,
+                                IR_OP_local_size,   IR_OP_global_size, IR_OP_num_groups,
+                                IR_OP_global_offset};
+    enum { OPS = sizeof ops / sizeof *ops };
+    unsigned k = lanes_below(g, OPS + 5);
+    if (k == OPS) return ir_build_query(&g->b, IR_OP_global_linear_id, IR_I32, 0);
+    if (k == OPS + 1) return ir_build_query(&g->b, IR_OP_local_linear_id, IR_I32, 0);
+    if (k == OPS + 2) return ir_build_query(&g->b, IR_OP_work_dim, IR_I32, 0);
+    if (k == OPS + 3) return g->u;
+    if (k == OPS + 4) return g->loops ? g->counter[lanes_below(g, g->loops)] : g->n;
     return ir_build_query(&g->b, ops[k], IR_I32, lanes_below(g, 4) % 3);
 }
 
@@ -200,44 +203,70 @@ static void bit_cast(lanes *g) {
 
 /* ----------------------------------------------------------------------------------- operations */
 
-static ir_op any_op(lanes *g, ir_type t) {
+/* Takes values of one float type and of i32 with as many lanes, or gives the latter. */
+static bool is_mixed(ir_rule r) { return r == R_FLT_INT || r == R_FLT_TO_I; }
+
+/* Kernels whose bytes must be those of device check have no operation whose last bits the target
+ * decides. */
+static bool is_allowed(const lanes *g, ir_op op, ir_type t) {
+    const ir_op_info *o = &ir_ops[op];
+    bool is_known = defined_is_plain(o->rule) || is_mixed(o->rule);
+    bool is_exact = !(o->flags & F_NOFOLD || op == IR_OP_mad);
+    return is_known && defined_takes(o, t) && (!g->k->exact || is_exact);
+}
+
+/* The nth of the operations that take the type, counted in a circle. */
+static ir_op nth_op(const lanes *g, ir_type t, unsigned n) {
+    ir_op fit[IR_OP_COUNT];
+    unsigned count = 0;
+    for (ir_op op = 0; op < IR_OP_COUNT; op++)
+        if (is_allowed(g, op, t)) fit[count++] = op;
+    return fit[n % count];
+}
+
+static ir_op usual_op(ir_type t, unsigned k) {
     static const ir_op ints[] = {IR_OP_add,  IR_OP_sub,  IR_OP_mul, IR_OP_and,
                                  IR_OP_or,   IR_OP_xor,  IR_OP_shl, IR_OP_lshr,
                                  IR_OP_umin, IR_OP_smax, IR_OP_slt, IR_OP_eq};
     static const ir_op floats[] = {IR_OP_fadd, IR_OP_fsub, IR_OP_fmul, IR_OP_fmin,
                                    IR_OP_fabs, IR_OP_folt, IR_OP_fneg, IR_OP_fdiv};
     static const ir_op bits[] = {IR_OP_and, IR_OP_or, IR_OP_xor};
-    static const ir_op math[] = {IR_OP_sin,    IR_OP_exp,        IR_OP_pow,   IR_OP_log,
-                                 IR_OP_atan2,  IR_OP_tan,        IR_OP_cbrt,  IR_OP_mad,
-                                 IR_OP_lgamma, IR_OP_native_sin, IR_OP_rsqrt, IR_OP_tanh};
-    unsigned draw = lanes_byte(g), k = lanes_byte(g);
-    if (!g->k->exact && draw % 8 == 7 && ir_is_float(t)) return math[k % 12];
-    if (draw % 4 == 3) return (ir_op)((draw / 4 + k) % IR_OP_COUNT);
     if (ir_is_bool(t)) return bits[k % 3];
     return ir_is_float(t) ? floats[k % 8] : ints[k % 12];
 }
 
-static bool is_allowed(const lanes *g, const ir_op_info *o, ir_op op) {
-    return !g->k->exact || !(o->flags & F_NOFOLD || op == IR_OP_mad);
-}
-
-static void operation(lanes *g) {
-    ir_type t = lanes_any_type(g);
-    ir_op op = any_op(g, t);
+/* On values of type `from`, and as one of that type if the result has type t. */
+static void apply(lanes *g, ir_op op, ir_type t, ir_type from) {
     const ir_op_info *o = &ir_ops[op];
     ir_inst *args[3];
-    if (!defined_is_plain(o->rule) || !defined_takes(o, t) || !is_allowed(g, o, op)) return;
-    for (unsigned i = 0; i < o->nargs; i++) args[i] = lanes_some(g, t);
+    for (unsigned i = 0; i < o->nargs; i++) {
+        args[i] = lanes_some(g, from);
+        if (from != t) args[i] = lanes_as(g, args[i], t);
+    }
     if (o->flags & F_TRAPS) args[1] = defined_divisor(&g->b, args[1]);
     if (op == IR_OP_signbit) args[0] = defined_nan(&g->b, args[0]);
     if (op == IR_OP_copysign) args[1] = defined_nan(&g->b, args[1]);
-    bool same = o->rule == R_INT || o->rule == R_BITS || o->rule == R_FLT;
-    ir_type to = same ? t : ir_with_elem(t, IR_I1);
+    if (o->rule == R_FLT_INT) args[1] = lanes_some(g, ir_with_elem(t, IR_I32));
+    bool same = o->rule == R_INT || o->rule == R_BITS || o->rule == R_FLT || o->rule == R_FLT_INT;
+    ir_type to = same ? t : ir_with_elem(t, is_mixed(o->rule) ? IR_I32 : IR_I1);
     ir_inst *r = ir_build(&g->b, op, to, IR_PLAIN, (ir_args){o->nargs, args});
     r = defined_zero(&g->b, r);
-    if (!same && ir_is_vector(t))
+    if (ir_is_bool(r->type) && !same && ir_is_vector(t))
         r = ir_build1(&g->b, lanes_byte(g) & 1 ? IR_OP_any : IR_OP_all, IR_I1, r);
-    lanes_put(g, r);
+    lanes_put(g, r->type == t ? lanes_as(g, r, from) : r);
+}
+
+/* One of those that programs have most, or some of all; these on floats of any width. */
+static void operation(lanes *g) {
+    static const ir_type floats[] = {IR_F16, IR_F32, IR_F64};
+    ir_type t = lanes_any_type(g), from = t;
+    unsigned draw = lanes_byte(g), k = lanes_byte(g);
+    bool any = draw % 8 >= (g->k->exact ? 4 : 1);
+    if (!any) apply(g, usual_op(t, k), t, t);
+    for (unsigned n = 0; any && n < (g->k->exact ? 6 : 8); n++) {
+        if (ir_is_float(from) && !ir_is_vector(from)) t = floats[(draw / 8 + n) % 3];
+        apply(g, nth_op(g, t, k + n), t, from);
+    }
 }
 
 /* A division by what may be 0, where it is not. */
