@@ -221,10 +221,18 @@ static ir_inst *clamp_to(reader *r, ir_inst *x, ir_type t, bool is_signed) {
     return spv_to_int(r, x, t, is_signed);
 }
 
+/* Does t have every sum of that many products? */
+static bool holds_sums(const reader *r, ir_type t, const ir_inst *x) {
+    unsigned bits = 2 * ir_bits(r->m, x->type);
+    for (unsigned n = 1; n < ir_lanes(x->type); n *= 2) bits++;
+    return bits <= ir_bits(r->m, t);
+}
+
 static ir_inst *dot_and_add(reader *r, ir_inst *x, ir_inst *y, dot_kind kind, ir_type t) {
     ir_inst *acc = spv_arg_of(r, 2, t);
-    ir_inst *sum = sum_of_products(r, x, y, kind, IR_I64);
-    if (t == IR_I64) return op2(r, kind.signed_x ? IR_OP_saddsat : IR_OP_uaddsat, sum, acc);
+    bool holds = t == IR_I64 || holds_sums(r, t, x);
+    ir_inst *sum = sum_of_products(r, x, y, kind, holds ? t : IR_I64);
+    if (holds) return op2(r, kind.signed_x ? IR_OP_saddsat : IR_OP_uaddsat, sum, acc);
     acc = spv_to_int(r, acc, IR_I64, kind.signed_x);
     return clamp_to(r, op2(r, IR_OP_add, sum, acc), t, kind.signed_x);
 }

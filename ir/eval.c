@@ -73,6 +73,22 @@ static uint64_t smad_sat(int64_t a, int64_t b, int64_t c, unsigned w) {
     return clamp_signed((ir_i128)a * b + c, w);
 }
 
+static uint64_t byte_products(uint64_t a, uint64_t b, unsigned w) {
+    int64_t sum = 0;
+    for (unsigned k = 0; k < w; k += 8) sum += (int64_t)(uint8_t)(a >> k) * (int8_t)(b >> k);
+    return U64(sum);
+}
+
+static uint64_t byte_dot_sat(uint64_t a, uint64_t b, int64_t c, unsigned w) {
+    return clamp_signed((ir_i128)(int64_t)byte_products(a, b, w) + c, w);
+}
+
+static uint64_t word_products(uint64_t a, uint64_t b, unsigned w) {
+    int64_t sum = 0;
+    for (unsigned k = 0; k < w; k += 16) sum += (int64_t)(int16_t)(a >> k) * (int16_t)(b >> k);
+    return U64(sum);
+}
+
 static uint64_t count_leading(uint64_t a, unsigned w) {
     return a ? U64(__builtin_clzll(a)) - (64 - w) : w;
 }

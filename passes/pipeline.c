@@ -77,6 +77,7 @@ const char pass_group_pipeline[] =
     "simplify,"       /* what ids and sizes are now */
     "simplifycfg,"    /* blocks that only led to a barrier */
     "gvn,"            /* fields of info and ids, read for several reasons */
+    "dots,"           /* before lanes are taken apart, and loads of bytes are gathered */
     "extend_indices," /* ids are 64 bits wide: indices, too, where nothing wraps */
     "licm,"        /* what is the same for a row, a group or a launch is computed before its loop */
     "reassociate," /* addresses become sums of what is the same and of what changes */

@@ -282,6 +282,12 @@ static ir_type put_result(writer *w, ir_type t) {
     return number;
 }
 
+/* Has the rule an operation that kernels do not have? */
+static bool is_of_groups(const rule_program *p) {
+    bool dots = strstr(p->text, "bytedot") || strstr(p->text, "worddot");
+    return dots || !(ir_ops[p->op].levels & L_SPMD);
+}
+
 const char *run_rule_text(const rule_program *p, ir_arena *a) {
     writer w = {.p = p, .at = p->text, .params.arena = a, .body.arena = a};
     ir_text out = {.arena = a};
@@ -298,7 +304,7 @@ const char *run_rule_text(const rule_program *p, ir_arena *a) {
     if (casts) put_phi(&w, result);
     ir_type shown = put_result(&w, result);
     ir_putf(&out, "target 64\nfunc @f(%s): %s%s {\nentry:\n%s", w.params.data, type_text(&w, shown),
-            ir_ops[p->op].levels & L_SPMD ? "" : " level group", w.body.data);
+            is_of_groups(p) ? " level group" : "", w.body.data);
     ir_putf(&out, "  ret%s\n}\n",
             shown == IR_VOID  ? ""
             : casts           ? " %r"

@@ -354,7 +354,7 @@ static unsigned find_lane(const row *r) {
                 {"ckldq", 4}, {"ckhdq", 4}, {"32x2", 4},   {"32x4", 4}, {"32x8", 4}, {"64x2", 8},
                 {"64x4", 8},  {"dqu8", 1},  {"dqu16", 2},  {"32", 4},   {"64", 8},   {"ldup", 4},
                 {"hdup", 4},  {"ddup", 8},  {"alignr", 1}, {"b", 1},    {"w", 2},    {"d", 4},
-                {"q", 8}};
+                {"q", 8},     {"sds", 4}};
     const char *name = r->text->mnemonic;
     size_t n = strlen(name);
     if (!(r->form.flags & (X86_MASKED | X86_MASK_NEEDED))) return 0;

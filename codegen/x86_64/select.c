@@ -22,6 +22,9 @@ static bool is_alone(const ir_inst *x) { return x->uses && !x->uses->next; }
 /* Are truth values of vectors in registers of their own? */
 static bool has_masks(const ir_builder *b) { return x86_has(b, X86_V4); }
 
+/* Are there sums of products of bytes, and of words, with something else? */
+static bool has_dots(const ir_builder *b) { return x86_has(b, X86_ICELAKE); }
+
 /* Are n and the operation on bits that uses it one for AVX-512? */
 static bool is_ternary(const ir_builder *b, const ir_inst *n) {
     return is_alone(n) && x86_has(b, X86_V4);

@@ -186,6 +186,9 @@ bool x86_takes(const ir_inst *i, unsigned level) {
     case IR_OP_rotl: return takes_shift(i, level) || has_forms(forms, level);
     case IR_OP_bitcast: return takes_number(i, level);
     case IR_OP_permute: return x86_takes_permute(i->type, level);
+    case IR_OP_bytedot:
+    case IR_OP_bytedotsat: return ir_kind_of(i->type) == IR_I32 && level >= X86_ICELAKE;
+    case IR_OP_worddot: return ir_kind_of(i->type) == IR_I32;
     case IR_OP_mul:
         if (is_half(ir_arg(i, 0)) && is_half(ir_arg(i, 1))) return true;
         break;

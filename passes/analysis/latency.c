@@ -59,7 +59,10 @@ static latency_class class_of(const ir_inst *i) {
     case IR_OP_insert:
     case IR_OP_shuffle:
     case IR_OP_permute: return CLASS_SHUFFLE;
-    case IR_OP_mul: return CLASS_PRODUCT;
+    case IR_OP_mul:
+    case IR_OP_bytedot:
+    case IR_OP_bytedotsat:
+    case IR_OP_worddot: return CLASS_PRODUCT;
     case IR_OP_fdiv:
     case IR_OP_sqrt:
     case IR_OP_udiv:

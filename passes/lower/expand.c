@@ -195,11 +195,12 @@ static uint32_t lasting_flags(const ir_inst *v) {
     }
 }
 
-/* Has the target an instruction for v, a vector of integers or a fast function? */
+/* Has the target an instruction for v, a vector of integers, a fast function or a dot product? */
 static bool is_taken(const ir_inst *v, const pass_ctx *cx) {
     const ir_target *t = cx->target;
     bool ints = ir_is_vector(v->type) && ir_info(v)->rule == R_INT;
-    bool asked = ints || v->op == IR_OP_native_rsqrt;
+    bool dot = v->op == IR_OP_bytedot || v->op == IR_OP_bytedotsat || v->op == IR_OP_worddot;
+    bool asked = ints || dot || v->op == IR_OP_native_rsqrt;
     return asked && t && t->takes && t->takes(v, t->level);
 }
 

@@ -95,6 +95,12 @@ ir_inst *expand_sdiv(ir_builder *b, ir_inst *x, ir_inst *y, pass_ctx *cx);
 ir_inst *expand_urem(ir_builder *b, ir_inst *x, ir_inst *y, pass_ctx *cx);
 ir_inst *expand_srem(ir_builder *b, ir_inst *x, ir_inst *y, pass_ctx *cx);
 
+/* -------------------------------------------------- sums of products in a lane (expand_parts.c) */
+
+ir_inst *expand_byte_dot(ir_builder *b, ir_inst *x, ir_inst *y);
+ir_inst *expand_narrow_dot_sat(ir_builder *b, ir_inst *x, ir_inst *y, ir_inst *z);
+ir_inst *expand_word_dot(ir_builder *b, ir_inst *x, ir_inst *y);
+
 /* -------------------------------------------------------------------- vectors (expand_vector.c) */
 
 ir_inst *expand_dot(ir_builder *b, ir_inst *x, ir_inst *y);

@@ -7,8 +7,8 @@
  * the last bits, that code is compared with scalar native code.
  *
  * Buffers, local memory and scratch begin or end at a page that cannot be accessed.  In the end a
- * line for each counter of `vectorize`, for each reason why a loop is not vectorized, and for each
- * operation, access and form of control flow (lanes_count.c) says how often it occurred.
+ * line for each counter of `vectorize` and `dots`, for each reason why a loop is not vectorized, and
+ * for each operation, access and form of control flow (lanes_count.c) says how often it occurred.
  */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "ir/eval.h"
@@ -74,7 +74,8 @@ static void note_reason(const char *remark) {
 
 static void end(void) {
     for (unsigned k = 0; k < IR_COUNTERS; k++)
-        if (strncmp(ir_counter_names[k], "vectorize.", 10) == 0)
+        if (strncmp(ir_counter_names[k], "vectorize.", 10) == 0 ||
+            strncmp(ir_counter_names[k], "dots.", 5) == 0)
             fprintf(stderr, "%s: %llu\n", ir_counter_names[k], (unsigned long long)counts.n[k]);
     for (unsigned k = 0; k < REASONS && reasons[k].n; k++)
         fprintf(stderr, "refused: %s: %lu\n", reasons[k].text, reasons[k].n);

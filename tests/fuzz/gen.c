@@ -109,8 +109,8 @@ static void plain_operation(gen *g) {
     unsigned draw = byte(g);
     ir_op op = (ir_op)((draw + byte(g)) % IR_OP_COUNT);
     const ir_op_info *o = &ir_ops[op];
-    if (!defined_is_plain(o->rule) || !defined_takes(o, t) || (g->exact && o->flags & F_NOFOLD))
-        return;
+    if (!defined_is_plain(o->rule) || !defined_takes(o, t) || !(o->levels & L_SPMD)) return;
+    if (g->exact && o->flags & F_NOFOLD) return;
     ir_inst *args[3];
     for (unsigned i = 0; i < o->nargs; i++) args[i] = operand(g, t);
     if (o->flags & F_TRAPS) args[1] = defined_divisor(&g->b, operand(g, t));

@@ -2,6 +2,7 @@
  *
  *   lanes.c         the kernel and its launch; statements
  *   lanes_count.c   what kernels are made of, counted
+ *   lanes_dots.c    sums of products of bytes and words
  *   lanes_flow.c    control flow
  *   lanes_fold.c    innermost loops that combine elements
  *   lanes_memory.c  accesses
@@ -75,7 +76,13 @@ void lanes_row(lanes *g);     /* a loop along neighbours, from a place that is t
 void lanes_private(lanes *g); /* a statement */
 void lanes_atomic(lanes *g);  /* a statement */
 void lanes_first_pointer(lanes *g);
+/* The address of so many bytes that are only read, or NULL: no such buffer has them. */
+ir_inst *lanes_input_place(lanes *g, uint64_t bytes);
 void lanes_own_store(lanes *g, ir_inst *v, unsigned buffer, unsigned element);
+
+/* ---------------------------------------------------------------------------------- dots (…dots) */
+
+void lanes_dot_product(lanes *g); /* a statement */
 
 /* ---------------------------------------------------------------------------------- fold (…fold) */
 

@@ -213,6 +213,16 @@ static void keep_loaded(lanes *g, ir_inst *v) {
     lanes_put(g, lanes_as(g, v, ir_elem(t)));
 }
 
+ir_inst *lanes_input_place(lanes *g, uint64_t bytes) {
+    unsigned buffer = find_buffer(g, LANES_INPUT);
+    if (buffer == g->k->nbuffers) return NULL;
+    const lanes_buffer *b = &g->k->buffer[buffer];
+    uint64_t size = size_of(g, b->elem), n = (bytes + size - 1) / size;
+    if (b->count < n) return NULL;
+    ir_inst *index = bring_into(g, wild_index(g), b->count - n + 1);
+    return step(g, g->param[buffer], index, size);
+}
+
 static void read_input(lanes *g, unsigned buffer) {
     const lanes_buffer *b = &g->k->buffer[buffer];
     bool covers = b->count >= items_of(g->k);

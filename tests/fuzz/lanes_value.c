@@ -210,7 +210,7 @@ static bool is_mixed(ir_rule r) { return r == R_FLT_INT || r == R_FLT_TO_I; }
  * decides. */
 static bool is_allowed(const lanes *g, ir_op op, ir_type t) {
     const ir_op_info *o = &ir_ops[op];
-    bool is_known = defined_is_plain(o->rule) || is_mixed(o->rule);
+    bool is_known = o->levels & L_SPMD && (defined_is_plain(o->rule) || is_mixed(o->rule));
     bool is_exact = !(o->flags & F_NOFOLD || op == IR_OP_mad);
     return is_known && defined_takes(o, t) && (!g->k->exact || is_exact);
 }
@@ -357,8 +357,10 @@ void lanes_compute(lanes *g) {
         bit_cast(g);
     else if (what < 13)
         guarded_division(g);
-    else if (what < 14)
+    else if (what < 14 && lanes_byte(g) & 1)
         selection(g);
+    else if (what < 14)
+        lanes_dot_product(g);
     else
         components(g);
 }

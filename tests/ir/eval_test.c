@@ -171,6 +171,29 @@ Test(eval, multiply_add_saturates) {
     cr_expect_eq(lane(IR_OP_smadsat, 64, UINT64_C(1) << 63, UINT64_C(1) << 63, 0), INT64_MAX);
 }
 
+/* Parts of `size` bits one after the other. */
+static i128 slow_dot(uint64_t a, uint64_t b, unsigned w, unsigned size, bool is_signed) {
+    i128 sum = 0;
+    for (unsigned k = 0; k < w; k += size) {
+        uint64_t x = ir_zext(a >> k, size), y = ir_zext(b >> k, size);
+        sum += (is_signed ? as_signed(x, size) : (i128)x) * as_signed(y, size);
+    }
+    return sum;
+}
+
+Test(eval, dot_products) {
+    for (int i = 0; i < 50000; i++) {
+        unsigned w = 8u << i % 4;
+        uint64_t a = random_int(w), b = random_int(w), c = random_int(w);
+        i128 bytes = slow_dot(a, b, w, 8, false), words = slow_dot(a, b, w, w < 16 ? w : 16, true);
+        i128 top = power_of_2(w - 1), s = as_signed(c, w);
+        cr_assert_eq(lane(IR_OP_bytedot, w, a, b, 0), ir_zext((uint64_t)bytes, w));
+        cr_assert_eq(lane(IR_OP_worddot, w, a, b, 0), ir_zext((uint64_t)words, w));
+        cr_assert_eq(lane(IR_OP_bytedotsat, w, a, b, c),
+                     ir_zext((uint64_t)clamp(bytes + s, -top, top - 1), w));
+    }
+}
+
 Test(eval, undefined_divisions_come_back) {
     for (unsigned i = 0; i < 4; i++) {
         ir_op op = (ir_op[]){IR_OP_udiv, IR_OP_sdiv, IR_OP_urem, IR_OP_srem}[i];

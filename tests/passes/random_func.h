@@ -91,8 +91,8 @@ static inline ir_inst *random_build(random_maker *r, ir_op op, ir_type t, ir_imm
 
 static inline bool random_is_usable(ir_op op) {
     const ir_op_info *o = &ir_ops[op];
-    return o->flags & F_PURE && !(o->flags & (F_NOFOLD | F_TRAPS)) && o->nargs > 0 &&
-           strcmp(o->eval, "NONE") != 0 && o->rule != R_PTOI && o->rule != R_ITOP &&
+    return o->levels & L_SPMD && o->flags & F_PURE && !(o->flags & (F_NOFOLD | F_TRAPS)) &&
+           o->nargs > 0 && strcmp(o->eval, "NONE") != 0 && o->rule != R_PTOI && o->rule != R_ITOP &&
            o->rule != R_PTOP;
 }
 

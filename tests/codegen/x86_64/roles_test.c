@@ -180,7 +180,7 @@ static unsigned level_of(const char *set) {
         [X86_V2] = " SSE3 SSSE3 SSE4 SSE42 POPCNT CMPXCHG16B ",
         [X86_V3] = " AVX AVX2 AVX2GATHER FMA F16C BMI1 BMI2 LZCNT MOVBE ",
         [X86_V4] = " AVX512F AVX512BW AVX512DQ AVX512CD ",
-        [X86_ICELAKE] = " AVX512_BITALG AVX512_VPOPCNTDQ ",
+        [X86_ICELAKE] = " AVX512_BITALG AVX512_VNNI AVX512_VPOPCNTDQ ",
     };
     char name[32];
     const char *width = strncmp(set, "AVX512", 6) == 0 ? strrchr(set, '_') : NULL;

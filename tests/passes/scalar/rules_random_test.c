@@ -71,7 +71,7 @@ static bool is_wanted(ir_op op) {
     bool hides_nan = op != IR_OP_copysign && op != IR_OP_signbit;
     bool integers = i->rule == R_INT || i->rule == R_BITS || i->rule == R_CMPI;
     return (integers || i->rule == R_FLT || i->rule == R_CMPF) && !(i->flags & F_NOFOLD) &&
-           hides_nan && ir_has_eval(op);
+           i->levels & L_SPMD && hides_nan && ir_has_eval(op);
 }
 
 /* An arithmetic op or a comparison, on one of the types that it takes. */

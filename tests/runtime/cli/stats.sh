@@ -260,6 +260,31 @@ plan refused '' 'add global 64 local 8 args x, 1.0, y' 'mix global 64 local 8 ar
 plan long '' 'power global 64 local 16 args x, y' 'power global 64 local 16 args y, z' \
     'add global 64 local 16 args x, 1.0, w'
 
+# The products of both words of a number with those of another.
+cat >words.ir <<'IR'
+target 64
+kernel @words(%p: ptr.global of i32) {
+entry:
+  %i: i64 = global_id 0
+  %o: i64 = shl %i, 3
+  %a: ptr.global = ptradd %p, %o
+  %b: ptr.global = ptradd %a, 4
+  %x: i32 = load %a align 4
+  %y: i32 = load %b align 4
+  %x0: i16 = trunc %x
+  %y0: i16 = trunc %y
+  %x1: i32 = ashr %x, 16
+  %y1: i32 = ashr %y, 16
+  %x2: i32 = sext %x0
+  %y2: i32 = sext %y0
+  %m: i32 = mul %x1, %y1
+  %n: i32 = mul %x2, %y2
+  %s: i32 = add %m, %n
+  store %s, %a align 4
+  ret
+}
+IR
+
 # counts WHAT EXPECTED COMMAND…: the table has exactly these names and numbers; if the variable
 # `only` is not empty, among the names that begin with its words.
 only=
@@ -353,6 +378,9 @@ for module in tests/passes/inline/calls.ir tests/passes/scalar/sccp.ir \
     "$1/corpus/clang22-O2/black_scholes.spv"; do
     "$spvfuse" compile "$tree/$module" -t x86_64:v3 -o k.o -stats 2>>seen >out
 done
+"$spvfuse" compile "$tree/$1/corpus/clang22-O2/dot_products.spv" -t x86_64:icelake -o k.o -stats \
+    2>>seen >out
+"$spvfuse" compile words.ir -t x86_64:v3 -o k.o -stats 2>>seen >out
 "$spvfuse" compile "$tree/$1/demo/explain.spv" -t x86_64:v4 -o k.o -stats 2>>seen >out
 for counter in $(sed -nE 's/^COUNTER\(([a-z]+), ([a-z]+),.*/\1.\2/p' "$tree/ir/counters.def"); do
     if grep -q "^$counter " seen; then passed; else failed "no case counts $counter"; fi
