@@ -25,7 +25,7 @@ static const number numbers[] = {
     {"int", SIGNED, 4},    {"uint", UNSIGNED, 4},  {"long", SIGNED, 8},     {"ulong", UNSIGNED, 8},
     {"half", FLOATING, 2}, {"float", FLOATING, 4}, {"double", FLOATING, 8},
 };
-enum { NUMBERS = sizeof numbers / sizeof *numbers, MOST_ITEMS = 64, MOST_STEPS = 128 };
+enum { NUMBERS = sizeof numbers / sizeof *numbers, MOST_ITEMS = 160, MOST_STEPS = 128 };
 
 /* A launch, and what becomes of it. */
 typedef struct {

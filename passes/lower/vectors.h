@@ -28,7 +28,7 @@ typedef struct {
     vec_parts *of; /* by value id */
     uint32_t n;    /* entries */
     ir_vec(ir_inst *) phis, dead;
-    ir_inst *aside; /* a variable that lanes access which are not active, or NULL */
+    ir_inst *aside; /* the variable that vec_find_aside has made, or NULL */
 } vec_state;
 
 /* The number of lanes of a piece of values of type t; 1: scalars. */
@@ -102,7 +102,9 @@ bool vec_permute(vec_state *s, ir_inst *i);
  * (vectors_memory.c) */
 void vec_load(vec_state *s, const ir_inst *i, unsigned unit, ir_inst **out);
 bool vec_store(vec_state *s, const ir_inst *i);
-/* The same for accesses by a mask. (vectors_masked.c) */
+/* A variable with room for so many bytes, for lanes that are not active, and for what is read again
+ * at once.  The same for accesses by a mask. (vectors_masked.c) */
+ir_inst *vec_find_aside(vec_state *s, uint32_t bytes);
 void vec_masked_load(vec_state *s, ir_inst *i);
 void vec_masked_store(vec_state *s, const ir_inst *i);
 

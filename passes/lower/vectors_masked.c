@@ -78,8 +78,7 @@ static ir_inst *address_of(const access *a, unsigned k) {
     return ir_build_ptradd(&a->s->b, a->base, offset_of(a, k), false);
 }
 
-/* The variable for lanes that are not active, with room for so many bytes. */
-static ir_inst *find_aside(vec_state *s, uint32_t bytes) {
+ir_inst *vec_find_aside(vec_state *s, uint32_t bytes) {
     ir_module *m = s->f->module;
     if (!s->aside) {
         ir_builder b;
@@ -112,7 +111,7 @@ static ir_inst *place_of(const access *a, unsigned k, ir_inst *aside) {
 /* The variable, with the lanes that a load gives if they are not active. */
 static ir_inst *set_aside(const access *a) {
     vec_state *s = a->s;
-    ir_inst *p = find_aside(s, a->size * a->lanes);
+    ir_inst *p = vec_find_aside(s, a->size * a->lanes);
     if (a->v->op == IR_OP_undef) return p;
     for (unsigned k = 0; k < a->lanes; k++)
         ir_build_store(&s->b, vec_lane(s, a->v, k), move_address(a, p, (uint64_t)k * a->size),
@@ -134,7 +133,7 @@ static void load_lanes(access *a, ir_inst *i) {
 
 static void store_lanes(access *a) {
     vec_state *s = a->s;
-    ir_inst *aside = ir_is_const(a->mask) ? NULL : find_aside(s, a->size);
+    ir_inst *aside = ir_is_const(a->mask) ? NULL : vec_find_aside(s, a->size);
     for (unsigned k = 0; k < a->lanes; k++) {
         ir_inst *p = place_of(a, k, aside);
         if (!p) continue;

@@ -4,10 +4,16 @@
  * the numbers only.  What they lack becomes a permutation of narrower lanes: lane k of 64 bits is
  * lanes 2 k and 2 k + 1 of 32, and lanes of a register of 16 bytes are bytes.  If the vector is
  * several registers, all of them are permuted, and each lane is taken from the one that has it.
+ * That takes the square of their number, so lanes of many registers are loaded from memory, one by
+ * one.
  */
 #include "passes/lower/vectors.h"
 
-enum { BYTES = 16, LEAST_BYTES = 4 }; /* of a register whose bytes are permuted; of a piece */
+enum {
+    BYTES = 16,      /* of a register whose bytes are permuted */
+    LEAST_BYTES = 4, /* of a piece */
+    LEAST_LANES = 8  /* that are picked in memory */
+};
 
 static bool takes(vec_state *s, ir_type t) {
     ir_type index = ir_with_elem(t, vec_bits_type(ir_bits(s->f->module, t)));
@@ -79,12 +85,71 @@ static ir_inst *low_bits(vec_state *s, ir_inst *index, unsigned lanes, unsigned 
     return ir_build2(&s->b, IR_OP_and, index->type, index, low);
 }
 
+/* Vectors in memory, and the bytes of a lane and of a vector. */
+typedef struct {
+    vec_state *s;
+    ir_inst *values, *numbers, *results;
+    uint64_t size, bytes;
+} places;
+
+static ir_inst *move(const places *p, ir_inst *at, uint64_t bytes) {
+    return ir_build_ptradd(&p->s->b, at, ir_const(p->s->f, IR_I64, bytes), true);
+}
+
+static places find_places(vec_state *s, ir_type t, unsigned unit) {
+    uint64_t size = bytes_of(s, t), bytes = unit;
+    while (bytes < ir_lanes(t)) bytes *= 2;
+    places p = {.s = s, .size = size, .bytes = bytes * size};
+    p.values = vec_find_aside(s, (uint32_t)(3 * p.bytes));
+    p.numbers = move(&p, p.values, p.bytes);
+    p.results = move(&p, p.numbers, p.bytes);
+    return p;
+}
+
+static void put_pieces(const places *p, ir_inst *v, unsigned unit, ir_inst *to) {
+    for (unsigned first = 0; first < ir_lanes(v->type); first += unit)
+        ir_build_store(&p->s->b, vec_piece(p->s, v, first, unit), move(p, to, first * p->size),
+                       (unsigned)p->size, 0);
+}
+
+/* The value whose number lane k has; outside of the vector, it is another one. */
+static ir_inst *pick(const places *p, ir_type number, ir_type elem, unsigned k) {
+    ir_builder *b = &p->s->b;
+    ir_inst *n = ir_build_load(b, number, move(p, p->numbers, k * p->size), (unsigned)p->size, 0);
+    if (number != IR_I64) n = ir_build1(b, IR_OP_zext, IR_I64, n);
+    n = ir_build2(b, IR_OP_and, IR_I64, n, ir_const(p->s->f, IR_I64, p->bytes / p->size - 1));
+    n = ir_build2(b, IR_OP_mul, IR_I64, n, ir_const(p->s->f, IR_I64, p->size));
+    ir_inst *from = ir_build_ptradd(b, p->values, n, true);
+    return ir_build_load(b, elem, from, (unsigned)p->size, 0);
+}
+
+static void permute_in_memory(vec_state *s, ir_inst *i) {
+    ir_inst *v = ir_arg(i, 0), *numbers = ir_arg(i, 1), **out = vec_room(s, ir_lanes(i->type));
+    unsigned unit = vec_unit(s, v->type), lanes = ir_lanes(v->type);
+    places p = find_places(s, v->type, unit);
+    put_pieces(&p, v, unit, p.values);
+    put_pieces(&p, numbers, unit, p.numbers);
+    for (unsigned k = 0; k < lanes; k++)
+        ir_build_store(&s->b, pick(&p, ir_elem(numbers->type), ir_elem(v->type), k),
+                       move(&p, p.results, k * p.size), (unsigned)p.size, 0);
+    ir_type t = ir_vector(ir_elem(v->type), unit);
+    for (unsigned first = 0; first < lanes; first += unit)
+        out[first / unit] =
+            ir_build_load(&s->b, t, move(&p, p.results, first * p.size), (unsigned)p.size, 0);
+    vec_set_pieces(s, i, out, unit);
+}
+
 bool vec_permute(vec_state *s, ir_inst *i) {
     ir_inst *v = ir_arg(i, 0), *numbers = ir_arg(i, 1), **out = vec_room(s, ir_lanes(i->type));
     unsigned lanes = ir_lanes(v->type), n = vec_unit(s, v->type), size = bytes_of(s, v->type);
     ir_type form = IR_VOID;
     for (; n * size >= LEAST_BYTES && n > 1; n /= 2)
         if ((form = find_form(s, ir_vector(ir_elem(v->type), n)))) break;
+    unsigned pieces = vec_count(lanes, n);
+    if (lanes >= LEAST_LANES && vec_unit(s, v->type) > 1 && (!form || pieces * pieces > lanes)) {
+        permute_in_memory(s, i);
+        return true;
+    }
     if (!form) return false;
     for (unsigned at = 0; at < lanes; at += n) {
         ir_inst *index = vec_piece(s, numbers, at, n), *low = low_bits(s, index, lanes, size);

@@ -25,7 +25,7 @@ typedef struct {
     unsigned subgroup;
 } pass_group_shape;
 
-enum { PASS_MAX_SUBGROUP = 32 };
+enum { PASS_MAX_SUBGROUP = 64 };
 
 /* The work-items of a full sub-group of the kernel: what it requires, if that is possible, otherwise
  * as many as a vector of the target has lanes of 32 bits.  NULL: of one that requires nothing. */

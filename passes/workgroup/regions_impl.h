@@ -148,6 +148,8 @@ ir_inst *pass_mask_of_lane(pass_group_builder *g, const pass_item_ids *ids, ir_b
 /* What the item asks about a ballot; NULL: the operation is not such a question. */
 ir_inst *pass_ask_ballot(pass_group_builder *g, const pass_item_ids *ids, ir_builder *b,
                          const ir_inst *question);
+/* A ballot with these bits, a number of 32 or 64. */
+ir_inst *pass_to_ballot(ir_builder *b, ir_inst *bits);
 /* Bit `index` of a ballot. */
 ir_inst *pass_ballot_bit(ir_builder *b, ir_inst *ballot, ir_inst *index);
 /* To another width, without sign. */

@@ -77,14 +77,15 @@ static ir_inst *bits_of(meeting *m, ir_inst *mask) {
     uint8_t lane[IR_MAX_LANES];
     for (unsigned k = 0; k < n; k++) lane[k] = (uint8_t)(k < lanes_of(m) ? k : lanes_of(m));
     if (n > lanes_of(m)) mask = permute(m, mask, ir_const(m->g->f, mask->type, 0), lane, n);
-    ir_type t = n == 8 ? IR_I8 : n == 16 ? IR_I16 : IR_I32;
-    return pass_fit(&m->b, ir_build1(&m->b, IR_OP_bitcast, t, mask), IR_I32);
+    ir_type t = n == 8 ? IR_I8 : n == 16 ? IR_I16 : n == 32 ? IR_I32 : IR_I64;
+    return pass_fit(&m->b, ir_build1(&m->b, IR_OP_bitcast, t, mask), n == 64 ? t : IR_I32);
 }
 
 /* The lowest lane that is there. */
 static ir_inst *first_lane(meeting *m) {
     if (!m->mask) return ir_const(m->g->f, IR_I32, 0);
-    return ir_build1(&m->b, IR_OP_ctz, IR_I32, bits_of(m, m->mask));
+    ir_inst *bits = bits_of(m, m->mask);
+    return pass_fit(&m->b, ir_build1(&m->b, IR_OP_ctz, bits->type, bits), IR_I32);
 }
 
 /* ----------------------------------------------------------------------- reductions and scans */
@@ -226,11 +227,6 @@ static ir_inst *vote(meeting *m, ir_inst *result) {
     return is_of_group(m) ? in_group(m, IR_GROUP_REDUCE, result, NULL) : result;
 }
 
-static ir_inst *ballot(meeting *m) {
-    ir_inst *none = ir_const(m->g->f, ir_vector(IR_I32, 4), 0);
-    return ir_build_insert(&m->b, none, bits_of(m, truth_of_active(m)), 0);
-}
-
 /* ------------------------------------------------------------------------------------ results */
 
 static ir_inst *same_part(meeting *m, unsigned part) {
@@ -254,7 +250,7 @@ static ir_inst *same_for_all(meeting *m) {
     case IR_OP_group_any: return vote(m, ir_build1(&m->b, IR_OP_any, IR_I1, truth_of_active(m)));
     case IR_OP_group_all: return vote(m, holds_for_all(m, given_truth(m)));
     case IR_OP_group_all_equal: return are_equal(m);
-    case IR_OP_group_ballot: return ballot(m);
+    case IR_OP_group_ballot: return pass_to_ballot(&m->b, bits_of(m, truth_of_active(m)));
     default: break;
     }
     for (unsigned k = 0; k < ir_lanes(m->x->type); k++) part[k] = same_part(m, k);

@@ -145,7 +145,7 @@ static const cl_device_fp_atomic_capabilities_ext FLOAT_ATOMICS =
     CL_DEVICE_LOCAL_FP_ATOMIC_ADD_EXT | CL_DEVICE_LOCAL_FP_ATOMIC_MIN_MAX_EXT;
 static const cl_uchar no_luid[CL_LUID_SIZE_KHR];
 
-static const size_t subgroup_sizes[] = {1, 2, 4, 8, 16, 32};
+static const size_t subgroup_sizes[] = {1, 2, 4, 8, 16, 32, 64};
 static const size_t group_sizes[3] = {OCL_MAX_GROUP, OCL_MAX_GROUP, OCL_MAX_GROUP};
 static const cl_device_partition_property no_partition[1];
 static const cl_device_integer_dot_product_acceleration_properties_khr dot_products; /* no kind */

@@ -101,7 +101,7 @@ static void make_function(lanes *g, ir_module *m) {
     types[n + 4] = IR_F32;
     g->f = ir_func_new(m, "k", IR_VOID, n + 5, types);
     g->f->flags = IR_FUNC_KERNEL;
-    g->f->attrs.subgroup_size = g->k->subgroup = 1u << g->k->choice[3] / 8 % 6;
+    g->f->attrs.subgroup_size = g->k->subgroup = 1u << g->k->choice[3] / 8 % 7;
     for (unsigned k = 0; k < n; k++) g->param[k] = g->f->param_val[k];
     g->tile = g->f->param_val[n];
     g->n = g->f->param_val[n + 1];

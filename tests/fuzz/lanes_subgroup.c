@@ -117,9 +117,9 @@ static void broadcast(lanes *g) {
 /* What operand 1 of the operation says: known, the same for all, or one for each item. */
 static ir_inst *distance(lanes *g, ir_op op) {
     unsigned how = lanes_below(g, op == IR_OP_group_rotate ? 2 : 3);
-    if (how == 0) return lanes_number(g, IR_I32, lanes_below(g, 33));
+    if (how == 0) return lanes_number(g, IR_I32, lanes_below(g, 65));
     ir_inst *x = how == 1 ? g->u : lanes_some(g, IR_I32);
-    return lanes_op(g, IR_OP_and, x, lanes_number(g, IR_I32, 31));
+    return lanes_op(g, IR_OP_and, x, lanes_number(g, IR_I32, 63));
 }
 
 /* The item whose value comes. */

@@ -176,42 +176,72 @@ static void compare(cl_kernel k, const char *name) {
     free(out);
 }
 
-static void run_type(cl_program p, const group_kernel *kernel, const number *t) {
-    static const uint32_t ranges[][2] = {{60, 20}, {50, 40}, {64, 1}};
+static void run_type(cl_program p, const group_kernel *kernel, const number *t, unsigned required) {
+    static const uint32_t ranges[][2] = {{60, 20}, {50, 40}, {64, 1}, {150, 100}};
     char name[32];
     snprintf(name, sizeof name, "%s%s", kernel->kernel, t->name);
     cl_kernel k = MAKE(clCreateKernel(p, name, &error));
-    for (int n = 0; n < 3; n++) {
+    for (int n = 0; n < 4; n++) {
         expected.n = ranges[n][0];
         expected.local = ranges[n][1];
         expected.most = (uint32_t)largest_subgroup(k, expected.local);
+        if (required) cr_assert(expected.most == required, "%s: %u items", name, expected.most);
         compute(kernel, t, &expected);
         compare(k, name);
     }
     SUCCEEDS(clReleaseKernel(k));
 }
 
-static void run_file(const char *file, const char *options) {
-    char path[64];
+/* size: of sub-groups, which all kernels require; 0: none. */
+static char *read_kernels(const char *file, unsigned size) {
+    char path[64], required[96] = "";
     snprintf(path, sizeof path, "tests/corpus/%s.cl", file);
-    char *source = read_file(path, NULL);
-    cr_assert(source, "%s is not there", path);
+    char *text = read_file(path, NULL);
+    cr_assert(text, "%s is not there", path);
+    if (size)
+        snprintf(required, sizeof required,
+                 "#define kernel __attribute__((intel_reqd_sub_group_size(%u))) __kernel\n", size);
+    char *source = malloc(strlen(required) + strlen(text) + 1);
+    strcpy(source, required);
+    strcat(source, text);
+    free(text);
+    return source;
+}
+
+static void run_file(const char *file, const char *options, unsigned size) {
+    char *source = read_kernels(file, size);
     cl_program p = built(source, options);
     for (int k = 0; k < GROUP_KERNELS; k++)
         for (int t = 0; t < NUMBERS; t++)
             if (strcmp(group_kernels[k].file, file) == 0 &&
                 has_type(&group_kernels[k], &numbers[t]))
-                run_type(p, &group_kernels[k], &numbers[t]);
+                run_type(p, &group_kernels[k], &numbers[t], size);
     SUCCEEDS(clReleaseProgram(p));
     free(source);
 }
 
-Test(subgroup, reductions) { run_file("subgroup_arith", "-cl-std=CL3.0"); }
-Test(subgroup, moves) { run_file("subgroup_moves", "-cl-std=CL3.0"); }
-Test(subgroup, uniform) { run_file("subgroup_uniform", "-cl-std=CL2.0"); }
-Test(subgroup, votes) { run_file("subgroup_votes", "-cl-std=CL2.0 -cl-opt-disable"); }
-Test(subgroup, groups) { run_file("wg_arith", "-cl-std=CL3.0"); }
-Test(subgroup, dots) { run_file("dot_products", "-cl-std=CL3.0"); }
+Test(subgroup, reductions) { run_file("subgroup_arith", "-cl-std=CL3.0", 0); }
+Test(subgroup, moves) { run_file("subgroup_moves", "-cl-std=CL3.0", 0); }
+Test(subgroup, uniform) { run_file("subgroup_uniform", "-cl-std=CL2.0", 0); }
+Test(subgroup, votes) { run_file("subgroup_votes", "-cl-std=CL2.0 -cl-opt-disable", 0); }
+Test(subgroup, groups) { run_file("wg_arith", "-cl-std=CL3.0", 0); }
+Test(subgroup, dots) { run_file("dot_products", "-cl-std=CL3.0", 0); }
+
+/* Whatever sizes a kernel can require. */
+static void run_sizes(const char *file) {
+    size_t sizes[16], bytes;
+    SUCCEEDS(
+        clGetDeviceInfo(ocl.device, CL_DEVICE_SUB_GROUP_SIZES_INTEL, sizeof sizes, sizes, &bytes));
+    cr_expect(bytes == 7 * sizeof *sizes && sizes[6] == 64);
+    for (size_t k = 0; k < bytes / sizeof *sizes; k++)
+        run_file(file, "-cl-std=CL3.0", (unsigned)sizes[k]);
+}
+
+Test(subgroup, reductions_of_sizes) { run_sizes("subgroup_arith"); }
+Test(subgroup, moves_of_sizes) { run_sizes("subgroup_moves"); }
+Test(subgroup, uniform_of_sizes) { run_sizes("subgroup_uniform"); }
+Test(subgroup, votes_of_sizes) { run_sizes("subgroup_votes"); }
+Test(subgroup, groups_of_sizes) { run_sizes("wg_arith"); }
 
 /* Every level of x86-64 that the machine has, and registers as they come. */
 static void run_all(const char *options) {
@@ -225,7 +255,7 @@ static void run_all(const char *options) {
     begin_opencl();
     for (int k = 0; k < GROUP_KERNELS; k++)
         if (k == 0 || strcmp(group_kernels[k].file, group_kernels[k - 1].file) != 0)
-            run_file(group_kernels[k].file, "-cl-std=CL3.0");
+            run_file(group_kernels[k].file, "-cl-std=CL3.0", 0);
     end_opencl();
 }
 
@@ -658,13 +688,13 @@ Test(subgroup, required_sizes) {
 
 /* A size that the device has not does no harm where nothing depends on it. */
 Test(subgroup, required_size) {
-#define REQUIRES "kernel __attribute__((intel_reqd_sub_group_size(64))) void k(global int *out) "
+#define REQUIRES "kernel __attribute__((intel_reqd_sub_group_size(128))) void k(global int *out) "
     cl_program p = built(REQUIRES "{ *out = get_local_id(0) + 3; }", NULL);
     cr_expect(result_of(p, "k") == 3);
     SUCCEEDS(clReleaseProgram(p));
     p = make_program(REQUIRES "{ *out = sub_group_any(*out); }");
     FAILS(CL_BUILD_PROGRAM_FAILURE, clBuildProgram(p, 0, NULL, "-cl-std=CL3.0", NULL, NULL));
     cr_expect(
-        log_has(p, "it requires sub-groups of 64 work-items; the device has those of powers"));
+        log_has(p, "it requires sub-groups of 128 work-items; the device has those of powers"));
     SUCCEEDS(clReleaseProgram(p));
 }

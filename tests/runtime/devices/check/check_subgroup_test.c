@@ -82,14 +82,15 @@ static void run_types(const group_kernel *k, uint32_t n, uint32_t local, uint32_
 
 /* Sub-groups and groups may be smaller at the end. */
 static void run_kernels(const char *file) {
-    static const uint32_t sizes[] = {1, 2, 5, 8, 16, 32};
+    static const uint32_t sizes[] = {1, 2, 5, 8, 16, 32, 64};
     for (int p = 0; p < 2; p++) {
         open_module(producers[p], file);
         for (int k = 0; k < GROUP_KERNELS; k++) {
             if (strcmp(group_kernels[k].file, file) != 0) continue;
-            for (int size = 0; size < 6; size++) {
+            for (int size = 0; size < 7; size++) {
                 run_types(&group_kernels[k], 60, 20, sizes[size]);
                 run_types(&group_kernels[k], 50, 40, sizes[size]);
+                if (sizes[size] >= 32) run_types(&group_kernels[k], 150, 100, sizes[size]);
             }
         }
         close_module();
