@@ -135,6 +135,13 @@ void spv_call_shuffle(reader *r, const spv_builtin *b, const char *key) {
                                     (ir_args){2, args}));
 }
 
+/* What an instruction with the same operands is: data is its opcode, more their number. */
+void spv_call_instruction(reader *r, const spv_builtin *b, const char *key) {
+    spv_want_args(r, key, b->more);
+    r->in.opcode = b->data;
+    spv_row_of(r->in.opcode)->read(r);
+}
+
 /* async_work_group_copy(dst, src, n, event): data is 1 where a stride precedes the event */
 void spv_call_async_copy(reader *r, const spv_builtin *b, const char *key) {
     spv_want_args(r, key, 4 + b->data);

@@ -10,6 +10,7 @@
  *   stored.c     SPIR-V of a source that is in the cache
  *   prelude.c    what is put in front of a source
  *   media_ops.c  functions of an extension that some programs expect there
+ *   intel_subgroups.c  declarations of other ones
  *   link.c       several binaries to SPIR-V
  *   binary.c     SPIR-V and what has to be known of it, as bytes that last
  *   built.c      SPIR-V to kernels
@@ -122,6 +123,7 @@ typedef struct {
 /* What is put in front of a source. */
 void ocl_put_prelude(ir_text *to, const ocl_source *source);
 void ocl_put_media_ops(ir_text *to);
+void ocl_put_intel_subgroups(ir_text *to);
 
 /* SPIR-V in the build's arena. */
 void *ocl_compile_source(ocl_build *b, const ocl_toolchain *tools, const ocl_source *s,

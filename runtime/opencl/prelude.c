@@ -46,7 +46,12 @@ static bool has_extension(const char *name) {
 /* ------------------------------------------------------------------------------ what is missing */
 
 /* Names of extensions that clang has no list for. */
-static const char *const too_little[] = {"cl_intel_required_subgroup_size", "cl_khr_expect_assume",
+static const char *const too_little[] = {"cl_intel_required_subgroup_size",
+                                         "cl_intel_subgroups",
+                                         "cl_intel_subgroups_char",
+                                         "cl_intel_subgroups_short",
+                                         "cl_intel_subgroups_long",
+                                         "cl_khr_expect_assume",
                                          "cl_khr_work_group_uniform_arithmetic"};
 
 /* Work-group functions of the integers come first. */
@@ -82,14 +87,14 @@ static void declare_all(ir_text *to) {
     declare_group(to, "logical_xor", 1);
 }
 
-/* Can the program name one?  Whatever includes files can. */
-static bool wants_media_ops(const ocl_source *s) {
-    bool wants = strstr(s->source, "amd_") || strstr(s->source, "include");
-    for (size_t k = 0; k < s->header_count && !wants; k++)
-        wants = strstr(s->headers[k].text, "amd_") != NULL;
-    for (uint32_t k = 0; k < s->options->words.n && !wants; k++)
-        wants = strstr(s->options->words.data[k], "amd_") != NULL;
-    return wants;
+/* Can the program use a name with this part?  Whatever includes files can. */
+static bool wants(const ocl_source *s, const char *part) {
+    bool found = strstr(s->source, part) || strstr(s->source, "include");
+    for (size_t k = 0; k < s->header_count && !found; k++)
+        found = strstr(s->headers[k].text, part) != NULL;
+    for (uint32_t k = 0; k < s->options->words.n && !found; k++)
+        found = strstr(s->options->words.data[k], part) != NULL;
+    return found;
 }
 
 void ocl_put_prelude(ir_text *to, const ocl_source *source) {
@@ -104,6 +109,8 @@ void ocl_put_prelude(ir_text *to, const ocl_source *source) {
     ir_put(to, "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n");
     declare_all(to);
     ir_put(to, "#pragma OPENCL EXTENSION cl_khr_fp16 : disable\n#endif\n");
-    if (wants_media_ops(source)) ocl_put_media_ops(to);
+    if (wants(source, "amd_")) ocl_put_media_ops(to);
+    if (wants(source, "sub_group") && has_extension("cl_intel_subgroups"))
+        ocl_put_intel_subgroups(to);
     ir_put(to, "#pragma clang diagnostic pop\n");
 }

@@ -122,7 +122,7 @@ static void add(compilation *c, arguments *to, const char *const *words) {
 
 /* Extensions of SPIR-V that some built-in functions need. */
 static const char spirv_extensions[] =
-    "--spirv-ext=+SPV_KHR_integer_dot_product,+SPV_KHR_subgroup_rotate,"
+    "--spirv-ext=+SPV_KHR_integer_dot_product,+SPV_KHR_subgroup_rotate,+SPV_INTEL_subgroups,"
     "+SPV_KHR_uniform_group_instructions,+SPV_EXT_shader_atomic_float_add,"
     "+SPV_EXT_shader_atomic_float_min_max";
 

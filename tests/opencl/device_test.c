@@ -299,7 +299,9 @@ Test(device, registered_extensions) {
         " cl_khr_expect_assume cl_khr_command_buffer cl_khr_command_buffer_mutable_dispatch "
         "cl_khr_create_command_queue"
         " cl_khr_suggested_local_work_size cl_khr_extended_versioning"
-        " cl_intel_required_subgroup_size cl_intel_unified_shared_memory cl_amd_media_ops"
+        " cl_intel_required_subgroup_size cl_intel_subgroups cl_intel_subgroups_char"
+        " cl_intel_subgroups_short cl_intel_subgroups_long cl_intel_unified_shared_memory "
+        "cl_amd_media_ops"
         " cl_amd_media_ops2 cl_khr_device_uuid cl_khr_priority_hints cl_khr_throttle_hints"
         " cl_ext_buffer_device_address cl_ext_float_atomics ";
     char names[2048], word[80];
