@@ -74,7 +74,7 @@ bool run_short(const bench_options *o) {
         }
         if (program) clReleaseProgram(program);
     }
-    bool sizes = o->names || check_local_sizes(&ours, o);
+    bool sizes = o->names || (check_local_sizes(&ours, o) && check_subgroups(&ours, o));
     printf("%u passed, %u failed\n", passed + sizes, failed + !sizes);
     return !failed && sizes;
 }

@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef CL_API_ENTRY void *(CL_API_CALL *find_entry_fn)(const char *);
@@ -166,6 +167,22 @@ bool read_results(const launch *l, const problem *p, host_arguments *to) {
                                         a->count * element_size(a->type), to->at[k], 0, NULL, NULL);
     }
     return error == CL_SUCCESS;
+}
+
+static double cpu_time(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+double time_item(const launch *l, const problem *p) {
+    enum { REPEATS = 8 };
+    run_launch(l);
+    clFinish(l->on->queue);
+    double start = cpu_time();
+    for (unsigned n = 0; n < REPEATS; n++) run_launch(l);
+    clFinish(l->on->queue);
+    return (cpu_time() - start) / REPEATS / (double)p->work;
 }
 
 void free_launch(launch *l) {

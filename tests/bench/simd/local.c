@@ -7,7 +7,7 @@
 #include "tests/bench/bench.h"
 #include "tests/bench/simd/simd.h"
 
-enum { ITEMS = 1 << 18, USUAL = 64, REPEATS = 8, LEAST_WITH_BARRIERS = 32 };
+enum { ITEMS = 1 << 18, USUAL = 64, LEAST_WITH_BARRIERS = 32 };
 static const size_t local_sizes[] = {USUAL, 1, 3, 7, 37, 48, 96, 100};
 enum { SIZES = sizeof local_sizes / sizeof *local_sizes };
 static const double ALIKE = 1.15, WITH_BARRIERS = 1.6;
@@ -93,22 +93,6 @@ typedef struct {
     launch launch;
     double ns[MOST_ROUNDS], by_usual[MOST_ROUNDS];
 } sized;
-
-static double cpu_time(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-/* The first run makes code for its sizes, which others may have replaced. */
-static double time_item(const launch *l, const problem *p) {
-    run_launch(l);
-    clFinish(l->on->queue);
-    double start = cpu_time();
-    for (unsigned n = 0; n < REPEATS; n++) run_launch(l);
-    clFinish(l->on->queue);
-    return (cpu_time() - start) / REPEATS / (double)p->work;
-}
 
 static bool open_row(const implementation *d, cl_program program, const benchmark *b, sized *s) {
     bool ok = true;

@@ -14,6 +14,8 @@
  *   --odd        times at the size of the table and at an odd one, next to PoCL (odd.c)
  *   --local-sizes   other kernels, in work-groups of different sizes (local.c); fails if these cost
  *                too much
+ *   --sub-groups other kernels, with sub-groups of different sizes (subgroups.c); fails if these
+ *                gain too little
  *   --list       names, classes and sizes
  *
  * A row of the table has the time of a work-item in nanoseconds of all processors together (CPU
@@ -82,7 +84,8 @@ static bool list_rows(void) {
 
 static bool usage(void) {
     fprintf(stderr, "usage: simd [-o OPTIONS] [-t THREADS] [-r ROUNDS] "
-                    "[--short | --cold | --sizes | --odd | --local-sizes | --list] BUILD [NAME ...]\n");
+                    "[--short | --cold | --sizes | --odd | --local-sizes | --sub-groups | "
+                    "--list] BUILD [NAME ...]\n");
     return false;
 }
 
@@ -95,7 +98,8 @@ static bool take_mode(const char *option, bench_options *o) {
                  {"--cold", run_cold},
                  {"--sizes", run_sizes},
                  {"--odd", run_odd},
-                 {"--local-sizes", run_local_sizes}};
+                 {"--local-sizes", run_local_sizes},
+                 {"--sub-groups", run_subgroups}};
     for (unsigned k = 0; k < sizeof modes / sizeof *modes; k++)
         if (strcmp(option, modes[k].option) == 0) return o->run = modes[k].run, true;
     if (strcmp(option, "--list") == 0) return o->list = true;

@@ -158,6 +158,9 @@ bool run_launch(const launch *l);
 /* What is in the buffers of results. */
 bool read_results(const launch *l, const problem *p, host_arguments *to);
 void free_launch(launch *l);
+/* Nanoseconds of all threads for an item, over a few runs.  One comes before them: it makes code for
+ * the sizes of the launch, which others may have replaced. */
+double time_item(const launch *l, const problem *p);
 /* Runs a launch that has not run before; false, with a message: it fails, or its results are not
  * those of the reference. */
 bool check_launch(const launch *l, const sized_row *r, const char *who);
@@ -192,6 +195,9 @@ bool run_odd(const bench_options *o);
 bool run_local_sizes(const bench_options *o);
 /* Only whether the results of these are right. */
 bool check_local_sizes(const implementation *d, const bench_options *o);
+/* Kernels with sub-groups of several sizes; false: one gains too little, or is wrong. */
+bool run_subgroups(const bench_options *o);
+bool check_subgroups(const implementation *d, const bench_options *o);
 
 const theme *const *all_themes(unsigned *n);
 bool is_chosen(const bench_options *o, const benchmark *b);
