@@ -62,12 +62,18 @@ static uint32_t count_of_loop(const simd_hole *holes, uint32_t n) {
     return k;
 }
 
+/* A value of another loop may have become what that value is after the loop (combine.c). */
+static bool is_settled(const ir_dom *dom, simd_hole *h) {
+    if (!h->is_mask) h->at = ir_arg(h->user, h->arg)->block;
+    return !h->at || is_dominated(dom, h);
+}
+
 void simd_repair(ir_func *f, const simd_code *code) {
     const ir_dom *dom = ir_dominators(f);
     simd_hole *holes = code->holes.data;
     ir_ssa ssa = {0};
     for (uint32_t k = 0; k < code->holes.n; k++)
-        if (is_dominated(dom, &holes[k])) holes[k].user = NULL;
+        if (is_settled(dom, &holes[k])) holes[k].user = NULL;
     for (uint32_t k = 0, n; k < code->holes.n; k += n) {
         n = count_of_loop(holes + k, code->holes.n - k);
         for (uint32_t m = k; m < k + n; m++)
