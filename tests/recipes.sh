@@ -34,19 +34,19 @@ follow() {
 follow "a target"
 check "the command makes no code" grep -q '^    push.64 fp, lr$' "$work/output"
 follow "a device"
-check "the device is not listed" grep -q '^cuda ' "$work/output"
+check "the device is not listed" grep -q '^hip ' "$work/output"
 
 changed=$(cd "$work" && diff -rq sources tree -x build)
 check "other files change: $changed" [ "$changed" = "Only in tree/codegen: aarch64
 Files sources/codegen/targets.def and tree/codegen/targets.def differ
 Files sources/codegen/targets.ninja and tree/codegen/targets.ninja differ
-Only in tree/runtime/devices: cuda
 Files sources/runtime/devices/devices.def and tree/runtime/devices/devices.def differ
-Files sources/runtime/devices/devices.ninja and tree/runtime/devices/devices.ninja differ" ]
+Files sources/runtime/devices/devices.ninja and tree/runtime/devices/devices.ninja differ
+Only in tree/runtime/devices: hip" ]
 
 cd "$tree" || exit 1
-check "the options of the device" sh -c "build/spvfuse run -d cuda:fast build/demo/explain.plan 2>&1 |
-    grep -q 'unknown device .cuda:fast.: .*, cuda, cuda:host, cuda:unordered'"
+check "the options of the device" sh -c "build/spvfuse run -d hip:fast build/demo/explain.plan 2>&1 |
+    grep -q 'unknown device .hip:fast.: .*, hip, hip:host, hip:unordered'"
 check "the golden runner is not built" ninja build/tests/run
 check "eval lines fail" build/tests/run tests/ir tests/codegen/template
 finish

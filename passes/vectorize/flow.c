@@ -122,6 +122,47 @@ static bool link_nodes(simd *s) {
     return true;
 }
 
+/* ---------------------------------------------------------------------- loops whose exits diverge */
+
+static bool is_inside(const simd *s, const ir_loop *l, uint16_t k) {
+    const simd_node *n = &s->node[k];
+    return n->kind == SIMD_ENTER ? ir_loop_contains(l, n->loop)
+                                 : ir_in_loop(s->uniformity->loops, n->block, l);
+}
+
+/* The outermost loop that diverges of those that an edge leaves, or NULL. */
+static const ir_loop *left_divergent(const simd *s, const simd_node *from, uint16_t to) {
+    const ir_loop *found = NULL;
+    for (const ir_loop *l = from->loop; l != s->scalar.loop && !is_inside(s, l, to); l = l->parent)
+        if (simd_diverges(s, l)) found = l;
+    return found;
+}
+
+/* Lanes that leave several loops at once wait for the outermost of them that diverges, so the inner
+ * ones diverge, too.  True: there are more of these now. */
+static bool spread_divergence(simd *s) {
+    bool changed = false;
+    for (uint32_t k = 0; k < s->n; k++)
+        for (unsigned e = 0; e < s->node[k].nsucc; e++) {
+            const ir_loop *outer = left_divergent(s, &s->node[k], s->node[k].succ[e]);
+            if (!outer) continue;
+            for (const ir_loop *l = s->node[k].loop; l != outer; l = l->parent) {
+                changed |= !simd_diverges(s, l);
+                s->node[s->node_of[l->header->id]].diverges = true;
+            }
+        }
+    return changed;
+}
+
+static void find_divergent_loops(simd *s) {
+    for (uint32_t k = 0; k < s->n; k++) {
+        simd_node *n = &s->node[k];
+        bool is_header = n->kind == SIMD_BLOCK && n->block == n->loop->header;
+        n->diverges = is_header && s->uniformity->divergent_exits[n->block->id];
+    }
+    while (spread_divergence(s)) continue;
+}
+
 /* In the order of the nodes that they come from. */
 static void find_preds(simd *s) {
     for (uint32_t k = 0; k < s->n; k++)
@@ -249,18 +290,6 @@ static void lead_to_first(linearizer *l, uint32_t k, node_set set) {
     n->next[n->nnext++] = first;
 }
 
-/* Does an edge leave a loop whose exits diverge? */
-static bool leaves_divergent(const simd *s, const simd_node *from, uint16_t to) {
-    const ir_loops *loops = s->uniformity->loops;
-    for (const ir_loop *l = from->loop; l != s->scalar.loop; l = l->parent) {
-        const simd_node *n = &s->node[to];
-        bool inside =
-            n->kind == SIMD_ENTER ? ir_loop_contains(l, n->loop) : ir_in_loop(loops, n->block, l);
-        if (!inside && simd_diverges(s, l)) return true;
-    }
-    return false;
-}
-
 static bool is_folded(const linearizer *l, uint32_t k) {
     const simd *s = l->s;
     const simd_node *n = &s->node[k];
@@ -269,7 +298,7 @@ static bool is_folded(const linearizer *l, uint32_t k) {
     if (n->kind == SIMD_BLOCK && n->nsucc > 1 && s->uniformity->divergent[n->block->id])
         return true;
     for (unsigned e = 0; e < n->nsucc; e++) {
-        if (leaves_divergent(s, n, n->succ[e])) return true;
+        if (left_divergent(s, n, n->succ[e])) return true;
         all_wait &= waits < n->succ[e];
     }
     return all_wait;
@@ -379,6 +408,7 @@ bool simd_find_graph(simd *s) {
     s->latch_of = s->code->latch_of;
     order_block(&o, s->scalar.loop->header, s->scalar.loop, &outside);
     if (!link_nodes(s)) return false;
+    find_divergent_loops(s);
     find_preds(s);
     assert(s->node[s->n - 1].block == s->scalar.latch);
     find_dominators(s);

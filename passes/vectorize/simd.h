@@ -93,6 +93,7 @@ typedef struct {
     bool costly;             /* not to be executed for nothing */
     uint16_t mask_of;        /* a node with the same mask, or itself */
     bool full;               /* all lanes are active wherever it is executed */
+    bool diverges;           /* the header of a loop that lanes leave in different iterations */
     /* The copy. */
     ir_block *head, *tail; /* first and last block */
     ir_inst *mask;         /* of active lanes; NULL: all are */
@@ -150,9 +151,9 @@ typedef struct {
     const ir_inst *refused; /* the instruction that it is about, or NULL */
 } simd;
 
-/* Is the exit of the loop taken by items in different iterations? */
+/* Do lanes leave the loop in different iterations, or to where others will come later? */
 static inline bool simd_diverges(const simd *s, const ir_loop *loop) {
-    return loop != s->scalar.loop && s->uniformity->divergent_exits[loop->header->id];
+    return loop != s->scalar.loop && s->node[s->node_of[loop->header->id]].diverges;
 }
 static inline bool simd_is_inside(const simd *s, const ir_inst *v) {
     return v->block && v->block->id < s->code->nblocks && s->node_of[v->block->id] != SIMD_NONE;

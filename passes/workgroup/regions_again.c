@@ -63,6 +63,16 @@ static bool is_alike(const chooser *c, const ir_inst *v) {
     return !c->graph->uniform.varies[v->id] && c->of->how[v->id] != PASS_PER_ITEM;
 }
 
+/* Is it one value for all items in each iteration of a loop that they leave one by one, and no
+ * longer the one that an item has left with? */
+static bool is_overtaken(const chooser *c, const ir_inst *v) {
+    const pass_uniformity *u = &c->graph->uniform;
+    if (c->of->how[v->id] != PASS_UNIFORM) return false;
+    for (const ir_loop *l = u->loops->of[v->block->id]; l; l = l->parent)
+        if (u->divergent_exits[l->header->id]) return true;
+    return false;
+}
+
 /* May it be computed again at heads?  Values that uses read for themselves have been decided. */
 static bool is_candidate(const chooser *c, const ir_inst *v) {
     bool decided = c->of->mixed[v->id] && c->of->how[v->id] != PASS_REPEATED;
@@ -72,6 +82,7 @@ static bool is_candidate(const chooser *c, const ir_inst *v) {
         const ir_inst *arg = ir_arg(v, n);
         if (is_free(c, arg)) continue;
         if (ir_is_opaque(arg->type) || (alike && !is_alike(c, arg))) return false;
+        if (c->of->leaves[v->id] && is_overtaken(c, arg)) return false;
     }
     return true;
 }
@@ -160,6 +171,7 @@ static void ask_operands(const chooser *c, const ir_inst *v) {
         if (is_free(c, arg)) continue;
         c->at[arg->id].asked = true;
         c->at[arg->id].users++;
+        c->of->leaves[arg->id] |= c->of->leaves[v->id];
     }
 }
 

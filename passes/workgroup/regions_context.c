@@ -57,6 +57,14 @@ static bool comes_in(const keeper *k, const ir_inst *v, const ir_block *head) {
     return ir_is_live(k->live, &k->live->in[head->id], v);
 }
 
+/* Is the head after a loop around v that items leave in different iterations? */
+static bool leaves_loop(const keeper *k, const ir_inst *v, const ir_block *head) {
+    const pass_uniformity *u = &k->graph->uniform;
+    for (const ir_loop *l = u->loops->of[v->block->id]; l; l = l->parent)
+        if (u->divergent_exits[l->header->id] && !ir_in_loop(u->loops, head, l)) return true;
+    return false;
+}
+
 static void add_value(keeper *k, ir_inst *v, const pass_region *r) {
     if (is_everywhere(k, v)) return;
     if (!k->of.how[v->id]) {
@@ -66,6 +74,7 @@ static void add_value(keeper *k, ir_inst *v, const pass_region *r) {
     uint32_t defined = region_of(k, v->block), here = region_of(k, r->head);
     bool phi = is_head_phi(k, v);
     if (!phi && (defined == here || defined == PASS_SHARED)) k->of.mixed[v->id] = true;
+    k->of.leaves[v->id] |= leaves_loop(k, v, r->head);
     if (!pass_is_uniform(&k->graph->uniform, v, r->head)) k->of.how[v->id] = PASS_PER_ITEM;
 }
 
@@ -417,7 +426,8 @@ static void make_tables(keeper *k) {
     k->of = (pass_crossing){.n = n,
                             .how = ir_new_array(scratch, uint8_t, n),
                             .mixed = ir_new_array(scratch, bool, n),
-                            .needed = ir_new_array(scratch, bool, n)};
+                            .needed = ir_new_array(scratch, bool, n),
+                            .leaves = ir_new_array(scratch, bool, n)};
     k->has_slot = ir_new_array(scratch, bool, n);
     k->slot = ir_new_array(scratch, ir_inst *, n);
     k->first_store = ir_new_array(scratch, ir_inst *, k->graph->nblocks);

@@ -273,6 +273,7 @@ typedef struct {
     uint8_t *how;    /* pass_keeping */
     bool *mixed;     /* regions that the value comes into define it as well, or share blocks */
     bool *needed;    /* by what is repeated, also where the value itself is not live */
+    bool *leaves;    /* it is read after a loop around it that items leave one by one */
     ir_map operands; /* by address of what is repeated: its operands, before reads replace them */
 } pass_crossing;
 

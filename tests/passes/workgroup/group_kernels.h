@@ -405,6 +405,14 @@ static const group_kernel group_kernels[] = {
      "%f: i1 = group_all %c subgroup nonuniform\n%t: i32 = zext %f\n"
      "%w: i32 = mul %x, 3\n"
      "%z: i32 = add %w, %t\n%i2: i32 = add %i, 1\njmp loop\ndone:\n" PUT("%x") "ret\n"},
+    {"a product of each iteration, of which items of a sub-group keep the one they leave with",
+     "%in: i32 = and %li, 3\n%h: i32 = lshr %li, 2\n%a: i1 = trunc %h\njmp loop\nloop:\n"
+     "%i: i32 = phi [entry: 0, next: %i2]\n%x: i32 = phi [entry: %n, next: %y]\n"
+     "%y: i32 = mul %x, 3\nbr %a, done, next\nnext:\n"
+     "%o: i32 = or %li, 8\n%t: i1 = ult %m, %o\n%e: i1 = group_all %t subgroup nonuniform\n"
+     "%i2: i32 = add %i, 1\n%c: i1 = ult %i2, %in\nbr %c, loop, done\ndone:\n"
+     "%s: i1 = phi [loop: false, next: %e]\n%z: i32 = zext %s\n%w: i32 = add %y, %z\n"
+     PUT("%w") "ret\n"},
 };
 /* clang-format on */
 
