@@ -122,7 +122,7 @@ static bool link_nodes(simd *s) {
     return true;
 }
 
-/* ---------------------------------------------------------------------- loops whose exits diverge */
+/* -------------------------------------------------------------------- loops whose exits diverge */
 
 static bool is_inside(const simd *s, const ir_loop *l, uint16_t k) {
     const simd_node *n = &s->node[k];

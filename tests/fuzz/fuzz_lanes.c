@@ -25,7 +25,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { AREA = 1 << 18, LOCAL = LANES_BUFFERS, SCRATCH, AREAS, SECONDS = 20 };
+enum { AREA = 1 << 20, LOCAL = LANES_BUFFERS, SCRATCH, AREAS, SECONDS = 20 };
 
 typedef struct {
     ir_ctx cx;
