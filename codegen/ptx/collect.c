@@ -153,3 +153,13 @@ ptx_carried ptx_scan_warp(ptx_func *fn, ir_op op, ptx_carried x, const char *mem
     }
     return sum;
 }
+
+ptx_carried ptx_before(ptx_func *fn, ir_op op, ptx_carried sum, const char *members) {
+    ptx_carried before = ptx_carried_like(fn, sum);
+    const char *first = ptx_temporary(fn, PTX_PRED);
+    ptx_shuffle(fn, "up", before, sum, ir_sprintf(fn->w->arena, "1, 0, %s", members));
+    ptx_put(fn, "setp.eq.u32 %s, %s, 0", first, ptx_special(fn, "laneid"));
+    ptx_put(fn, "selp.%s %s, %s, %s, %s", ptx_class_type(sum.class), before.r,
+            ptx_identity(fn, op, sum), before.r, first);
+    return before;
+}

@@ -89,17 +89,6 @@ static ptx_carried sum_of_slots(ptx_func *fn, ir_op op, ptx_carried x, const cha
     return sum;
 }
 
-/* What the threads of the warp before this one have. */
-static ptx_carried before_in_warp(ptx_func *fn, ir_op op, ptx_carried sum, const char *members) {
-    ptx_carried before = ptx_carried_like(fn, sum);
-    const char *first = ptx_temporary(fn, PTX_PRED);
-    ptx_shuffle(fn, "up", before, sum, ir_sprintf(fn->w->arena, "1, 0, %s", members));
-    ptx_put(fn, "setp.eq.u32 %s, %s, 0", first, ptx_special(fn, "laneid"));
-    ptx_put(fn, "selp.%s %s, %s, %s, %s", ptx_class_type(sum.class), before.r,
-            ptx_identity(fn, op, sum), before.r, first);
-    return before;
-}
-
 static ptx_carried scan(ptx_func *fn, const ir_inst *i, ptx_carried x) {
     const char *memory = group_memory(fn), *members = ptx_members(fn);
     bool reduces = i->imm.group.op == IR_GROUP_REDUCE;
@@ -109,7 +98,7 @@ static ptx_carried scan(ptx_func *fn, const ir_inst *i, ptx_carried x) {
         sum_of_slots(fn, i->op, x, memory, reduces ? ptx_warps(fn) : ptx_warp_number(fn));
     wait(fn);
     if (reduces) return slots;
-    if (i->imm.group.op == IR_GROUP_EXCLUSIVE) own = before_in_warp(fn, i->op, own, members);
+    if (i->imm.group.op == IR_GROUP_EXCLUSIVE) own = ptx_before(fn, i->op, own, members);
     ptx_combine(fn, i->op, both, slots, own);
     return both;
 }

@@ -139,6 +139,8 @@ void ptx_shuffle(ptx_func *fn, const char *mode, ptx_carried to, ptx_carried fro
                  const char *operands);
 /* Inclusive scan of x over a warp whose threads are those of `members`. */
 ptx_carried ptx_scan_warp(ptx_func *fn, ir_op op, ptx_carried x, const char *members);
+/* `sum` of the thread before this one in the warp; the first one gets what changes nothing. */
+ptx_carried ptx_before(ptx_func *fn, ir_op op, ptx_carried sum, const char *members);
 /* Those threads of the warp that there are, as bits. */
 const char *ptx_members(ptx_func *fn);
 

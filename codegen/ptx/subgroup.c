@@ -156,23 +156,12 @@ static void write_rotation(ptx_func *fn, const ir_inst *i) {
 
 /* ------------------------------------------------------------------------- reductions and scans */
 
-/* `sum` of the threads before this one. */
-static ptx_carried shifted(ptx_func *fn, ir_op op, ptx_carried sum, const char *members) {
-    ptx_carried before = ptx_carried_like(fn, sum);
-    const char *first = ptx_temporary(fn, PTX_PRED);
-    ptx_shuffle(fn, "up", before, sum, ir_sprintf(fn->w->arena, "1, 0, %s", members));
-    ptx_put(fn, "setp.eq.u32 %s, %s, 0", first, ptx_special(fn, "laneid"));
-    ptx_put(fn, "selp.%s %s, %s, %s, %s", ptx_class_type(sum.class), before.r,
-            ptx_identity(fn, op, sum), before.r, first);
-    return before;
-}
-
 static ptx_carried scan_of_all(ptx_func *fn, const ir_inst *i, ptx_carried x) {
     const char *members = ptx_members(fn);
     ptx_carried sum = ptx_scan_warp(fn, i->op, x, members), total = ptx_carried_like(fn, x);
     const char *last = new_word(fn);
     if (i->imm.group.op == IR_GROUP_INCLUSIVE) return sum;
-    if (i->imm.group.op == IR_GROUP_EXCLUSIVE) return shifted(fn, i->op, sum, members);
+    if (i->imm.group.op == IR_GROUP_EXCLUSIVE) return ptx_before(fn, i->op, sum, members);
     ptx_put(fn, "sub.s32 %s, %s, 1", last, ptx_warp_size(fn));
     ptx_shuffle(fn, "idx", total, sum, text2(fn, last, members));
     return total;

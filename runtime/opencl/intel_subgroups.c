@@ -1,5 +1,5 @@
-/* intel_subgroups.c — the functions of cl_intel_subgroups, cl_intel_subgroups_char, …_short and
- * …_long, as declarations in OpenCL C.
+/* intel_subgroups.c — the functions of cl_intel_subgroups and of its additions for chars, shorts
+ * and longs, as declarations in OpenCL C.
  *
  * Headers of clang declare some of them, depending on their version.  A translator to SPIR-V makes
  * instructions of some, and leaves the others as calls, which the reader knows by name
