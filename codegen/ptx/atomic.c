@@ -31,16 +31,16 @@ static void write_fence(ptx_func *fn, unsigned scope, unsigned semantics) {
     ptx_put(fn, "fence.%s.%s", semantics & IR_SEM_SEQ_CST ? "sc" : "acq_rel", scope_name(scope));
 }
 
-static void fence_before(ptx_func *fn, const ir_inst *i) {
-    if (i->imm.sync.semantics & IR_SEM_SEQ_CST)
-        write_fence(fn, i->imm.sync.scope, i->imm.sync.semantics);
-}
-
 /* OpenCL C 1.2 has no scopes, and some producers say that its operations are those of a work-group,
  * though others see the same memory. */
 static unsigned scope_of(const ir_inst *i, ir_space space) {
     bool shared = space != IR_LOCAL && i->imm.sync.scope > IR_SCOPE_DEVICE;
     return shared ? IR_SCOPE_DEVICE : i->imm.sync.scope;
+}
+
+static void fence_before(ptx_func *fn, const ir_inst *i, const ir_inst *address) {
+    if (i->imm.sync.semantics & IR_SEM_SEQ_CST)
+        write_fence(fn, scope_of(i, ir_space_of(address->type)), i->imm.sync.semantics);
 }
 
 /* ".relaxed.gpu.global"; private memory needs no order. */
@@ -54,9 +54,15 @@ static const char *qualifiers(ptx_func *fn, const ir_inst *i, const ir_inst *add
 
 /* -------------------------------------------------------------------------- reading and writing */
 
+static void check_width(const ptx_func *fn, const ir_inst *v) {
+    unsigned width = ir_bits(fn->w->m, v->type);
+    if (width != 32 && width != 64) ptx_refuse(fn, "an atomic operation on %u bits", width);
+}
+
 static void write_load(ptx_func *fn, const ir_inst *i) {
     const ir_inst *address = ir_arg(i, 0);
-    fence_before(fn, i);
+    check_width(fn, i);
+    fence_before(fn, i, address);
     ptx_put(fn, "ld%s.%s %s, %s",
             qualifiers(fn, i, address, i->imm.sync.semantics & ACQUIRES ? IR_SEM_ACQUIRE : 0),
             ptx_class_type(ptx_class_of(fn->w->m, i->type)), ptx_result(fn, i, 0),
@@ -65,7 +71,8 @@ static void write_load(ptx_func *fn, const ir_inst *i) {
 
 static void write_store(ptx_func *fn, const ir_inst *i) {
     const ir_inst *address = ir_arg(i, 0), *v = ir_arg(i, 1);
-    fence_before(fn, i);
+    check_width(fn, v);
+    fence_before(fn, i, address);
     ptx_put(fn, "st%s.%s %s, %s",
             qualifiers(fn, i, address, i->imm.sync.semantics & RELEASES ? IR_SEM_RELEASE : 0),
             ptx_class_type(ptx_class_of(fn->w->m, v->type)), ptx_place(fn, address, 0),
@@ -100,10 +107,9 @@ static const char *negated(ptx_func *fn, const ir_inst *v) {
 }
 
 static void check(const ptx_func *fn, const ir_inst *address, const ir_inst *v) {
-    unsigned width = ir_bits(fn->w->m, v->type);
     if (ir_space_of(address->type) == IR_PRIVATE)
         ptx_refuse(fn, "an atomic update of private memory");
-    if (width != 32 && width != 64) ptx_refuse(fn, "an atomic operation on %u bits", width);
+    check_width(fn, v);
 }
 
 static void write_update(ptx_func *fn, const ir_inst *i, const char *operation) {
@@ -113,7 +119,7 @@ static void write_update(ptx_func *fn, const ir_inst *i, const char *operation) 
     const char *by = i->op == IR_OP_atomic_sub ? negated(fn, v) : ptx_register(fn, v, 0);
     const char *how = qualifiers(fn, i, address, semantics), *at = ptx_place(fn, address, 0);
     check(fn, address, v);
-    fence_before(fn, i);
+    fence_before(fn, i, ir_arg(i, 0));
     if (unused)
         ptx_put(fn, "red%s.%s%u %s, %s", how, operation, width, at, by);
     else
@@ -130,7 +136,7 @@ static void compare_and_swap(ptx_func *fn, const ir_inst *i, const char *result,
 
 static void write_exchange_if_equal(ptx_func *fn, const ir_inst *i) {
     check(fn, ir_arg(i, 0), i);
-    fence_before(fn, i);
+    fence_before(fn, i, ir_arg(i, 0));
     compare_and_swap(fn, i, ptx_result(fn, i, 0), ptx_register(fn, ir_arg(i, 2), 0),
                      ptx_register(fn, ir_arg(i, 1), 0));
 }
@@ -143,7 +149,7 @@ static void write_extreme(ptx_func *fn, const ir_inst *i) {
     const char *changed = ptx_temporary(fn, PTX_PRED), *again = ptx_new_label(fn);
     const char *space = ptx_space_name(fn, ir_space_of(ir_arg(i, 0)->type));
     check(fn, ir_arg(i, 0), i);
-    fence_before(fn, i);
+    fence_before(fn, i, ir_arg(i, 0));
     ptx_put(fn, "ld.relaxed.%s%s.b%u %s, %s",
             scope_name(scope_of(i, ir_space_of(ir_arg(i, 0)->type))), space, width, seen,
             ptx_place(fn, ir_arg(i, 0), 0));
@@ -168,7 +174,7 @@ static void write_barrier(ptx_func *fn, const ir_inst *i) {
     if (i->imm.sync.exec == IR_SCOPE_WORKGROUP)
         ptx_put(fn, "bar.sync 0");
     else if (i->imm.sync.exec == IR_SCOPE_SUBGROUP)
-        ptx_put(fn, "bar.warp.sync 0xFFFFFFFF");
+        ptx_put(fn, "bar.warp.sync %s", ptx_members(fn));
     else
         ptx_refuse(fn, "a barrier between work-groups");
 }

@@ -47,9 +47,16 @@ static const char *float_name(ir_type t) {
     }
 }
 
+/* cvt saturates; but NaN becomes the highest bit where one of the types has 64 bits. */
 static void to_integer(ptx_func *fn, const ir_inst *i, const ir_inst *x, unsigned lane) {
-    ptx_put(fn, "cvt.rzi.%s%u.%s %s, %s", i->op == IR_OP_fptosi ? "s" : "u", width_of(fn, i),
-            float_name(x->type), ptx_result(fn, i, lane), ptx_operand(fn, x, lane));
+    const char *to = ptx_result(fn, i, lane), *from = ptx_register(fn, x, lane);
+    const char *type = float_name(x->type);
+    unsigned width = width_of(fn, i);
+    ptx_put(fn, "cvt.rzi.%s%u.%s %s, %s", i->op == IR_OP_fptosi ? "s" : "u", width, type, to, from);
+    if (!i->imm.round.sat || (width < 64 && width_of(fn, x) < 64)) return;
+    const char *number = ptx_temporary(fn, PTX_PRED);
+    ptx_put(fn, "setp.num.%s %s, %s, %s", type, number, from, from);
+    ptx_put(fn, "selp.b%u %s, %s, 0, %s", width, to, to, number);
 }
 
 static void to_float(ptx_func *fn, const ir_inst *i, const ir_inst *x, unsigned lane) {
@@ -82,6 +89,14 @@ static void to_address(ptx_func *fn, const ir_inst *i, const ir_inst *x, unsigne
         ptx_put(fn, "cvt.u64.u32 %s, %s", to, ptx_extended(fn, x, lane, false));
 }
 
+/* Variables and arguments in local memory may be at address 0, which is no null then. */
+static bool is_object(const ptx_func *fn, const ir_inst *address) {
+    const ir_inst *v = ptx_origin(address);
+    bool argument = v->op == IR_OP_param && fn->f->flags & IR_FUNC_KERNEL;
+    return v->op == IR_OP_alloca || v->op == IR_OP_address ||
+           (argument && ir_space_of(v->type) == IR_LOCAL);
+}
+
 /* Null is 0 in every space, which cvta does not know. */
 static void to_space(ptx_func *fn, const ir_inst *i, const ir_inst *x, unsigned lane) {
     ir_space from = ir_space_of(x->type), to = ir_space_of(i->type);
@@ -90,6 +105,10 @@ static void to_space(ptx_func *fn, const ir_inst *i, const ir_inst *x, unsigned 
     const char *space = ptx_space_name(fn, generic ? from : to);
     if (from == to || !*space) {
         ptx_move(fn, PTX_B64, result, address);
+        return;
+    }
+    if (generic && is_object(fn, x)) {
+        ptx_put(fn, "cvta%s.u64 %s, %s", space, result, address);
         return;
     }
     const char *null = ptx_temporary(fn, PTX_PRED), *moved = ptx_temporary(fn, PTX_B64);
@@ -124,7 +143,6 @@ static void to_semantics(ptx_func *fn, const ir_inst *i, const ir_inst *x, unsig
 enum { MOST_WORDS = IR_MAX_LANES * 2 };
 typedef struct {
     const char *word[MOST_WORDS]; /* NULL: 0 */
-    unsigned n;
 } words;
 
 static const char *half_as_word(ptx_func *fn, const char *h) {
@@ -203,7 +221,7 @@ static void put_together(ptx_func *fn, const ir_inst *i, const words *w) {
 static void write_bitcast(ptx_func *fn, const ir_inst *i) {
     const ir_inst *x = ir_arg(i, 0);
     unsigned width = width_of(fn, i);
-    words w = {.n = 0};
+    words w = {{0}};
     if (width == width_of(fn, x) && width >= 32) {
         for (unsigned lane = 0; lane < ir_lanes(i->type); lane++)
             ptx_put(fn, "mov.b%u %s, %s", width, ptx_result(fn, i, lane),

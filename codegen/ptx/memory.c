@@ -65,18 +65,19 @@ typedef struct {
 } access;
 
 /* The parameter or other value that an address is made from. */
-static const ir_inst *origin_of(const ir_inst *address) {
+const ir_inst *ptx_origin(const ir_inst *address) {
     while (address->op == IR_OP_ptradd) address = ir_arg(address, 0);
     return address;
 }
 
+/* A parameter in constant memory may lead to what another one writes in a fused kernel. */
 static bool is_constant_memory(const ptx_func *fn, const ir_inst *address) {
-    const ir_inst *origin = origin_of(address);
+    const ir_inst *origin = ptx_origin(address);
     if (origin->op != IR_OP_param || !(fn->f->flags & IR_FUNC_KERNEL)) return false;
-    if (ir_space_of(origin->type) == IR_CONST) return true;
-    uint32_t want = IR_PARAM_NOALIAS | IR_PARAM_READONLY;
-    bool kept = (fn->f->param[origin->imm.index].attrs & want) == want;
-    return kept && ir_space_of(origin->type) == IR_GLOBAL;
+    ir_space space = ir_space_of(origin->type);
+    uint32_t attrs = fn->f->param[origin->imm.index].attrs;
+    bool is_read = space == IR_CONST || (space == IR_GLOBAL && attrs & IR_PARAM_READONLY);
+    return is_read && attrs & IR_PARAM_NOALIAS;
 }
 
 static const char *how_to_access(const ptx_func *fn, const ir_inst *i, const ir_inst *address) {

@@ -44,7 +44,6 @@ typedef struct {
     const cg_ptx_options *options;
     unsigned version; /* of the language that the text needs, times 10 */
     ir_text variables, functions;
-    uint32_t strings;       /* variables without a name of the module's */
     bool has_group_memory;  /* for what the items of a work-group do together */
     bool has_dynamic_local; /* local memory whose size the launch gives */
 } ptx_writer;
@@ -85,7 +84,7 @@ const char *ptx_operand(ptx_func *fn, const ir_inst *v, unsigned lane);
 const char *ptx_register(ptx_func *fn, const ir_inst *v, unsigned lane);
 /* A lane of an integer of at most 32 bits, extended to 32 bits; of 64 bits, as it is. */
 const char *ptx_extended(ptx_func *fn, const ir_inst *v, unsigned lane, bool is_signed);
-/* A lane of an integer as an unsigned number of 32 bits; greater ones are `most`. */
+/* A lane of an integer as an unsigned number of 32 bits; of 64 bits, greater ones are `most`. */
 const char *ptx_amount(ptx_func *fn, const ir_inst *v, unsigned lane, unsigned most);
 /* A literal of class c. */
 const char *ptx_literal(ptx_func *fn, ptx_class c, uint64_t bits);
@@ -147,6 +146,8 @@ const char *ptx_members(ptx_func *fn);
 /* ------------------------------------------------------------------------------ memory (memory.c) */
 
 const char *ptx_space_name(const ptx_func *fn, ir_space s); /* ".global"; generic: "" */
+/* The parameter or other value that an address is made from. */
+const ir_inst *ptx_origin(const ir_inst *address);
 /* "[%rd1+8]" */
 const char *ptx_place(ptx_func *fn, const ir_inst *address, int64_t more);
 

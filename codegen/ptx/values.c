@@ -10,12 +10,14 @@
 /* ----------------------------------------------------------------------------------------- text */
 
 void ptx_put(ptx_func *fn, const char *fmt, ...) {
-    va_list ap;
-    char line[1000];
+    va_list ap, again;
     va_start(ap, fmt);
-    int n = vsnprintf(line, sizeof line, fmt, ap);
+    va_copy(again, ap);
+    size_t n = (size_t)vsnprintf(NULL, 0, fmt, ap);
+    char *line = ir_alloc(fn->w->arena, n + 1);
+    vsnprintf(line, n + 1, fmt, again);
+    va_end(again);
     va_end(ap);
-    assert(n >= 0 && (size_t)n < sizeof line);
     ir_putf(&fn->body, "\t%s;\n", line);
 }
 
