@@ -24,7 +24,9 @@ ptx_carried ptx_carry(ptx_func *fn, const ir_inst *v, unsigned lane, bool is_sig
 }
 
 ptx_carried ptx_carry_number(ptx_func *fn, const ir_inst *v, unsigned lane, bool is_signed) {
-    if (ir_kind_of(ir_elem(v->type)) != IR_F16) return ptx_carry(fn, v, lane, is_signed);
+    ir_kind kind = ir_kind_of(ir_elem(v->type));
+    if (kind == IR_BF16) ptx_refuse(fn, "bf16 in what items do together");
+    if (kind != IR_F16) return ptx_carry(fn, v, lane, is_signed);
     ptx_carried x = ptx_new_carried(fn, PTX_F32);
     ptx_put(fn, "cvt.f32.f16 %s, %s", x.r, ptx_register(fn, v, lane));
     x.is_half = true;
@@ -39,12 +41,7 @@ ptx_carried ptx_carried_like(ptx_func *fn, ptx_carried x) {
 void ptx_deliver(ptx_func *fn, const ir_inst *i, unsigned lane, ptx_carried from) {
     const char *to = ptx_result(fn, i, lane);
     switch (ptx_class_of(fn->w->m, ir_elem(i->type))) {
-    case PTX_PRED: {
-        const char *low = ptx_temporary(fn, PTX_B32);
-        ptx_put(fn, "and.b32 %s, %s, 1", low, from.r);
-        ptx_put(fn, "setp.ne.s32 %s, %s, 0", to, low);
-        break;
-    }
+    case PTX_PRED: ptx_test_bit(fn, to, from.r); break;
     case PTX_B16:
         ptx_put(fn, from.is_half ? "cvt.rn.f16.f32 %s, %s" : "cvt.u16.u32 %s, %s", to, from.r);
         break;

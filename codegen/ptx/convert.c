@@ -207,12 +207,7 @@ static void put_together(ptx_func *fn, const ir_inst *i, const words *w) {
             ptx_put(fn, "mov.b64 %s, {%s, %s}", to, word_at(w, 2 * lane), word_at(w, 2 * lane + 1));
             break;
         case PTX_B16: ptx_put(fn, "cvt.u16.u32 %s, %s", to, bits_at(fn, w, lane * width)); break;
-        case PTX_PRED: {
-            const char *low = ptx_temporary(fn, PTX_B32);
-            ptx_put(fn, "and.b32 %s, %s, 1", low, bits_at(fn, w, lane));
-            ptx_put(fn, "setp.ne.s32 %s, %s, 0", to, low);
-            break;
-        }
+        case PTX_PRED: ptx_test_bit(fn, to, bits_at(fn, w, lane)); break;
         default: ptx_put(fn, "mov.b32 %s, %s", to, bits_at(fn, w, lane * width)); break;
         }
     }

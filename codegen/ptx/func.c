@@ -7,19 +7,20 @@
  *
  * Parameters keep their order.  One in local memory is the number of bytes at which its memory
  * begins in the dynamic part of the block's.  Hidden ones follow, if the kernel asks for them: the
- * global offset (KERNEL_offset_x, _y and _z, 64 bits each, with the option `offset`), and the
- * number of dimensions (KERNEL_work_dim, 32 bits).
+ * global offset (KERNEL$offset_x, _y and _z, 64 bits each, with the option `offset`), and the
+ * number of dimensions (KERNEL$work_dim, 32 bits).
  */
 #include "codegen/ptx/ptx.h"
 
 /* ----------------------------------------------------------------------------------- parameters */
 
 static const char *param_name(ptx_func *fn, uint32_t n) {
-    return ir_sprintf(fn->w->arena, "%s_param_%u", ptx_name(fn->w, fn->f->name), n);
+    return ir_sprintf(fn->w->arena, "%s$param_%u", ptx_name(fn->w, fn->f->name), n);
 }
 
 static const char *param_type(ptx_func *fn, ir_type t) {
     ptx_class c = ptx_class_of(fn->w->m, t);
+    if (c == PTX_PRED) return "u8";
     if (c != PTX_B32) return ptx_class_type(c);
     unsigned width = ir_bits(fn->w->m, t);
     return width == 8 ? "u8" : width == 16 ? "u16" : "b32";
@@ -81,15 +82,19 @@ static void declare_params(ptx_func *fn, ir_text *t) {
     const cg_ptx_hidden hidden = cg_ptx_hidden_of(fn->f, fn->w->options);
     if (hidden.offset)
         for (const char *d = "xyz"; *d; d++, separator = ",\n\t")
-            ir_putf(t, "%s.param .u64 %s_offset_%c", separator, name, *d);
-    if (hidden.work_dim) ir_putf(t, "%s.param .u32 %s_work_dim", separator, name);
+            ir_putf(t, "%s.param .u64 %s$offset_%c", separator, name, *d);
+    if (hidden.work_dim) ir_putf(t, "%s.param .u32 %s$work_dim", separator, name);
 }
 
 /* ----------------------------------------------------------------------- parameters are values */
 
 static void load_scalar(ptx_func *fn, const ir_inst *v, unsigned lane, uint64_t at) {
-    ptx_put(fn, "ld.param.%s %s, [%s+%llu]", param_type(fn, ir_elem(v->type)),
-            ptx_result(fn, v, lane), param_name(fn, v->imm.index), (unsigned long long)at);
+    const char *to = ptx_result(fn, v, lane);
+    bool truth = ir_is_bool(ir_elem(v->type));
+    const char *r = truth ? ptx_temporary(fn, PTX_B32) : to;
+    ptx_put(fn, "ld.param.%s %s, [%s+%llu]", param_type(fn, ir_elem(v->type)), r,
+            param_name(fn, v->imm.index), (unsigned long long)at);
+    if (truth) ptx_test_bit(fn, to, r);
 }
 
 static void load_local(ptx_func *fn, const ir_inst *v) {
@@ -262,10 +267,10 @@ static void write_block(ptx_func *fn, const ir_block *b) {
 }
 
 static void declare_registers(const ptx_func *fn, ir_text *t) {
-    static const char *const prefix[PTX_CLASSES] = {"%p", "%h", "%r", "%rd", "%f", "%fd"};
     for (ptx_class c = 0; c < PTX_CLASSES; c++)
         if (fn->count[c])
-            ir_putf(t, "\t.reg .%s %s<%u>;\n", ptx_class_type(c), prefix[c], fn->count[c]);
+            ir_putf(t, "\t.reg .%s %s<%u>;\n", ptx_class_type(c), ptx_class_prefix(c),
+                    fn->count[c]);
 }
 
 static void write_head(ptx_func *fn, ir_text *t) {
@@ -276,7 +281,18 @@ static void write_head(ptx_func *fn, ir_text *t) {
     if (size[0]) ir_putf(t, ".reqntid %u, %u, %u\n", size[0], size[1], size[2]);
 }
 
+enum { MOST_STATIC = 48 << 10 };
+
+/* Bytes of variables in local memory that the kernel uses. */
+static uint64_t static_local(ir_func *f) {
+    uint64_t bytes = 0;
+    foreach_global (g, f->module)
+        if (g->space == IR_LOCAL && ir_address(f, g)->uses) bytes += ir_sizeof(f->module, g->type);
+    return bytes;
+}
+
 void ptx_write_function(ptx_writer *w, ir_func *f) {
+    uint64_t local = static_local(f);
     ptx_func fn = {.w = w,
                    .f = f,
                    .first = ir_new_array(w->arena, uint32_t, f->next_id),
@@ -284,6 +300,9 @@ void ptx_write_function(ptx_writer *w, ir_func *f) {
                    .body = {.arena = w->arena}};
     ir_put(&fn.variables, "");
     ir_put(&fn.body, "");
+    if (local > MOST_STATIC)
+        ptx_refuse(&fn, "it has variables of %llu bytes in local memory, PTX allows %d",
+                   (unsigned long long)local, MOST_STATIC);
     write_head(&fn, &w->functions);
     for (uint32_t n = 0; n < f->nparams; n++) load_param(&fn, n);
     foreach_block (b, f) write_block(&fn, b);

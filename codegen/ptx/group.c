@@ -6,7 +6,7 @@
  */
 #include "codegen/ptx/ptx.h"
 
-enum { MOST_WARPS = 32, SLOT = 8 };
+enum { SLOT = PTX_GROUP_BYTES / 32 };
 
 static const char *new_word(ptx_func *fn) { return ptx_temporary(fn, PTX_B32); }
 

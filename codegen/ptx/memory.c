@@ -165,8 +165,7 @@ static void load_bools(const access *a, const ir_inst *i) {
     for (unsigned lane = 0; lane < ir_lanes(i->type); lane++) {
         const char *byte = ptx_temporary(a->fn, PTX_B32);
         load_together(a, lane, 1, &byte);
-        ptx_put(a->fn, "and.b32 %s, %s, 1", byte, byte);
-        ptx_put(a->fn, "setp.ne.s32 %s, %s, 0", ptx_result(a->fn, i, lane), byte);
+        ptx_test_bit(a->fn, ptx_result(a->fn, i, lane), byte);
     }
 }
 

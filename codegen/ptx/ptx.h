@@ -37,6 +37,8 @@
 /* Registers by what they hold. */
 typedef enum { PTX_PRED, PTX_B16, PTX_B32, PTX_B64, PTX_F32, PTX_F64, PTX_CLASSES } ptx_class;
 
+enum { PTX_GROUP_BYTES = 256 }; /* of shared memory for what a work-group does together */
+
 typedef struct {
     const ir_module *m;
     ir_ctx *cx;
@@ -74,6 +76,7 @@ const char *ptx_name(ptx_writer *w, const char *name);
 
 ptx_class ptx_class_of(const ir_module *m, ir_type t); /* of one lane */
 const char *ptx_class_type(ptx_class c);               /* "b32" */
+const char *ptx_class_prefix(ptx_class c);             /* "%r" */
 /* A register for nothing but this function's next instructions. */
 const char *ptx_temporary(ptx_func *fn, ptx_class c);
 /* The register of a lane of what i gives. */
@@ -88,6 +91,8 @@ const char *ptx_extended(ptx_func *fn, const ir_inst *v, unsigned lane, bool is_
 const char *ptx_amount(ptx_func *fn, const ir_inst *v, unsigned lane, unsigned most);
 /* A literal of class c. */
 const char *ptx_literal(ptx_func *fn, ptx_class c, uint64_t bits);
+/* The lowest bit of a register of 32 bits, as a truth value. */
+void ptx_test_bit(ptx_func *fn, const char *to, const char *word);
 /* `from` in the register `to` of class c. */
 void ptx_move(ptx_func *fn, ptx_class c, const char *to, const char *from);
 

@@ -53,7 +53,7 @@ static const char *id_in_range(ptx_func *fn, unsigned dim) {
 static const char *offset_of(ptx_func *fn, unsigned dim) {
     const char *r = ptx_temporary(fn, PTX_B64);
     if (fn->w->options->offset)
-        ptx_put(fn, "ld.param.u64 %s, [%s_offset_%c]", r, ptx_name(fn->w, fn->f->name), axis(dim));
+        ptx_put(fn, "ld.param.u64 %s, [%s$offset_%c]", r, ptx_name(fn->w, fn->f->name), axis(dim));
     else
         ptx_move(fn, PTX_B64, r, "0");
     return r;
@@ -95,7 +95,7 @@ const char *ptx_group_items(ptx_func *fn) {
 
 static const char *work_dim(ptx_func *fn) {
     const char *r = ptx_temporary(fn, PTX_B32);
-    ptx_put(fn, "ld.param.u32 %s, [%s_work_dim]", r, ptx_name(fn->w, fn->f->name));
+    ptx_put(fn, "ld.param.u32 %s, [%s$work_dim]", r, ptx_name(fn->w, fn->f->name));
     return r;
 }
 

@@ -49,8 +49,16 @@ static bool takes_word(const char **s, const char *word) {
     return true;
 }
 
+/* Quotients and roots of halves are those of f32, rounded once more: these must be exact. */
+static bool becomes_half(const ir_inst *i) {
+    foreach_use (u, i)
+        if (u->user->op != IR_OP_fpcast || ir_kind_of(ir_elem(u->user->type)) != IR_F16)
+            return false;
+    return i->uses != NULL;
+}
+
 static const char *rounding(const filling *f, const char **s) {
-    bool exact = f->fn->w->options->exact;
+    bool exact = f->fn->w->options->exact || becomes_half(f->i);
     if (takes_word(s, "rn")) return f->i->flags & (IR_CONTRACT | IR_FAST) ? "" : ".rn";
     if (takes_word(s, "approx")) return exact ? "rn" : "approx";
     if (takes_word(s, "full")) return exact ? "rn" : "full";

@@ -25,7 +25,8 @@ static const char *lowest(ptx_func *fn, const char *bits) {
     return r;
 }
 
-static const char *text2(ptx_func *fn, const char *at, const char *members) {
+/* The operands of a shuffle that takes the value of thread number `at`. */
+static const char *from_thread(ptx_func *fn, const char *at, const char *members) {
     return ir_sprintf(fn->w->arena, "%s, 31, %s", at, members);
 }
 
@@ -33,7 +34,7 @@ static const char *text2(ptx_func *fn, const char *at, const char *members) {
 static void take_from(ptx_func *fn, const ir_inst *i, const char *at, const char *members) {
     for (unsigned lane = 0; lane < ir_lanes(i->type); lane++) {
         ptx_carried x = ptx_carry(fn, ir_arg(i, 0), lane, false), y = ptx_carried_like(fn, x);
-        ptx_shuffle(fn, "idx", y, x, text2(fn, at, members));
+        ptx_shuffle(fn, "idx", y, x, from_thread(fn, at, members));
         ptx_deliver(fn, i, lane, y);
     }
 }
@@ -61,7 +62,7 @@ static void write_all_equal(ptx_func *fn, const ir_inst *i) {
     ptx_put(fn, "setp.eq.s32 %s, 0, 0", same);
     for (unsigned lane = 0; lane < ir_lanes(v->type); lane++) {
         ptx_carried x = ptx_carry_number(fn, v, lane, false), y = ptx_carried_like(fn, x);
-        ptx_shuffle(fn, "idx", y, x, text2(fn, first, members));
+        ptx_shuffle(fn, "idx", y, x, from_thread(fn, first, members));
         ptx_put(fn, "setp.%s %s, %s, %s", equality(x.class), each, x.r, y.r);
         ptx_put(fn, "and.pred %s, %s, %s", same, same, each);
     }
@@ -90,8 +91,7 @@ static void write_ballot(ptx_func *fn, const ir_inst *i) {
 static void write_bit(ptx_func *fn, const ir_inst *i, const char *at) {
     const char *bit = new_word(fn);
     ptx_put(fn, "shr.u32 %s, %s, %s", bit, ptx_register(fn, ir_arg(i, 0), 0), at);
-    ptx_put(fn, "and.b32 %s, %s, 1", bit, bit);
-    ptx_put(fn, "setp.ne.s32 %s, %s, 0", ptx_result(fn, i, 0), bit);
+    ptx_test_bit(fn, ptx_result(fn, i, 0), bit);
 }
 
 static const char *mask_of(ptx_func *fn, const ir_inst *i) {
@@ -163,7 +163,7 @@ static ptx_carried scan_of_all(ptx_func *fn, const ir_inst *i, ptx_carried x) {
     if (i->imm.group.op == IR_GROUP_INCLUSIVE) return sum;
     if (i->imm.group.op == IR_GROUP_EXCLUSIVE) return ptx_before(fn, i->op, sum, members);
     ptx_put(fn, "sub.s32 %s, %s, 1", last, ptx_warp_size(fn));
-    ptx_shuffle(fn, "idx", total, sum, text2(fn, last, members));
+    ptx_shuffle(fn, "idx", total, sum, from_thread(fn, last, members));
     return total;
 }
 
@@ -200,7 +200,7 @@ static ptx_carried scan_of_some(ptx_func *fn, const ir_inst *i, ptx_carried x) {
     ptx_move(fn, PTX_B32, left, members);
     ptx_label(fn, again);
     at = lowest(fn, left);
-    ptx_shuffle(fn, "idx", y, x, text2(fn, at, members));
+    ptx_shuffle(fn, "idx", y, x, from_thread(fn, at, members));
     ptx_put(fn, "shr.u32 %s, %s, %s", bit, wanted, at);
     ptx_put(fn, "and.b32 %s, %s, 1", bit, bit);
     ptx_put(fn, "setp.ne.s32 %s, %s, 0", has, bit);
@@ -239,7 +239,7 @@ static void write(ptx_func *fn, const ir_inst *i) {
     }
     case IR_OP_group_ballot: write_ballot(fn, i); break;
     case IR_OP_group_inverse_ballot: write_bit(fn, i, ptx_special(fn, "laneid")); break;
-    case IR_OP_group_ballot_bit: write_bit(fn, i, ptx_amount(fn, ir_arg(i, 1), 0, 31)); break;
+    case IR_OP_group_ballot_bit: write_bit(fn, i, ptx_amount(fn, ir_arg(i, 1), 0, 32)); break;
     case IR_OP_group_ballot_count:
     case IR_OP_group_ballot_lsb:
     case IR_OP_group_ballot_msb: write_ballot_number(fn, i); break;

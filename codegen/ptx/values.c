@@ -73,6 +73,8 @@ static const struct {
 
 const char *ptx_class_type(ptx_class c) { return classes[c].type; }
 
+const char *ptx_class_prefix(ptx_class c) { return classes[c].prefix; }
+
 ptx_class ptx_class_of(const ir_module *m, ir_type t) {
     switch (ir_kind_of(t)) {
     case IR_I1: return PTX_PRED;
@@ -103,6 +105,12 @@ const char *ptx_result(ptx_func *fn, const ir_inst *i, unsigned lane) {
 
 void ptx_move(ptx_func *fn, ptx_class c, const char *to, const char *from) {
     ptx_put(fn, "mov.%s %s, %s", classes[c].type, to, from);
+}
+
+void ptx_test_bit(ptx_func *fn, const char *to, const char *word) {
+    const char *low = ptx_temporary(fn, PTX_B32);
+    ptx_put(fn, "and.b32 %s, %s, 1", low, word);
+    ptx_put(fn, "setp.ne.s32 %s, %s, 0", to, low);
 }
 
 /* ------------------------------------------------------------------------------------- literals */

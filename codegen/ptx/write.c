@@ -1,7 +1,7 @@
 /* write.c — the entry of the PTX writer, module-scope variables, and what the head says.
  *
  * Constant memory is global memory here, as what a pointer to it leads to may be a buffer.
- * Variables whose initial value has addresses come after all others.
+ * A variable comes after those whose addresses are in its initial value.
  *
  * Refused: functions that are not inlined, variables in private memory, modules with pointers of 32
  * bits, addresses within bytes that are no multiple of 8.
@@ -104,11 +104,26 @@ static void write_variable(ptx_writer *w, const ir_global *g) {
     ir_put(&w->variables, ";\n");
 }
 
+enum { WAITS = 1, WRITTEN, MOST_DEPTH = 200 };
+
+/* After those whose addresses it holds. */
+static void write_in_order(ptx_writer *w, ir_map *state, const ir_global *g, unsigned depth) {
+    uintptr_t now = (uintptr_t)ir_map_get(state, (uintptr_t)g);
+    if (now == WRITTEN) return;
+    if (now == WAITS || depth == MOST_DEPTH)
+        refuse_variable(w, g, "holds the address of a variable that needs its own");
+    ir_map_set(w->arena, state, (uintptr_t)g, (void *)(uintptr_t)WAITS);
+    for (uint32_t n = 0; n < g->nreloc; n++)
+        write_in_order(w, state, g->reloc[n].global, depth + 1);
+    ir_map_set(w->arena, state, (uintptr_t)g, (void *)(uintptr_t)WRITTEN);
+    write_variable(w, g);
+}
+
 static void write_variables(ptx_writer *w) {
-    for (int with_addresses = 0; with_addresses < 2; with_addresses++)
-        foreach_global (g, w->m)
-            if ((g->nreloc > 0) == with_addresses) write_variable(w, g);
-    if (w->has_group_memory) ir_put(&w->variables, ".shared .align 8 .b8 $group[256];\n");
+    ir_map state = {0};
+    foreach_global (g, w->m) write_in_order(w, &state, g, 0);
+    if (w->has_group_memory)
+        ir_putf(&w->variables, ".shared .align 8 .b8 $group[%d];\n", PTX_GROUP_BYTES);
     if (w->has_dynamic_local) ir_put(&w->variables, ".extern .shared .align 128 .b8 $local[];\n");
 }
 

@@ -1,15 +1,21 @@
 /* commands.c — what the device `cuda` runs: commands of a submission go into one stream, in order,
  * and a callback after them tells of their end.
  *
- * Groups are equally large.  Where a launch leaves their size to the device, it is the largest
- * divisor of the global size, along x, up to USUAL_THREADS; the driver knows how many threads the
- * registers of a kernel allow.
+ * Groups are equally large.  Where a launch leaves their size to the device, they are as large as
+ * divisors of the global size allow, along x first, up to USUAL_THREADS; the driver knows how many
+ * threads the registers of a kernel allow.
  */
 #include "runtime/devices/cuda/cuda.h"
 
 #include <stdlib.h>
 
-enum { USUAL_THREADS = 256, USUAL_SHARED = 48 << 10, LOCAL_ALIGN = 128 };
+enum {
+    USUAL_THREADS = 256,
+    MOST_THREADS = 1024, /* of a block */
+    MOST_DEEP = 64,      /* along z */
+    USUAL_SHARED = 48 << 10,
+    LOCAL_ALIGN = 128
+};
 
 /* ----------------------------------------------------------------------------- copies and fills */
 
@@ -69,8 +75,11 @@ static void choose_local(const rt_function *f, const spvf_range *r, uint64_t loc
     unsigned most = f->threads < USUAL_THREADS ? f->threads : USUAL_THREADS;
     for (int d = 0; d < 3; d++) local[d] = f->local[d] ? f->local[d] : r->local[d];
     if (local[0]) return;
-    local[0] = largest_divisor(r->global[0], most);
-    local[1] = local[2] = 1;
+    for (unsigned d = 0; d < 3; d++) {
+        uint64_t here = d == 2 && most > MOST_DEEP ? MOST_DEEP : most;
+        local[d] = d < r->dims ? largest_divisor(r->global[d], here) : 1;
+        most /= (unsigned)local[d];
+    }
 }
 
 static shape shape_of(cuda *d, const rt_launch *l) {
@@ -84,7 +93,7 @@ static shape shape_of(cuda *d, const rt_launch *l) {
         if (global % size) refuse(d, "the global size is no multiple of the local size");
         if (global / size > most_blocks[k]) refuse(d, "there are too many work-groups");
         threads *= size;
-        if (size > USUAL_SHARED || threads > l->function->threads)
+        if (size > (k == 2 ? MOST_DEEP : MOST_THREADS) || threads > l->function->threads)
             refuse(d, "a work-group has more work-items than the kernel's registers allow");
         s.blocks[k] = (unsigned)(global / size);
         s.threads[k] = (unsigned)size;
@@ -131,6 +140,12 @@ static void add_hidden(parameters *p, uint64_t value) {
     p->n++;
 }
 
+static void check_local(cuda *d, const rt_launch *l) {
+    for (size_t n = 0; n < l->count; n++)
+        if (l->args[n].kind == RT_ARG_LOCAL && l->args[n].size > d->shared)
+            refuse(d, "its work-groups need more local memory");
+}
+
 static parameters list_parameters(const rt_launch *l, ir_arena *scratch) {
     size_t most = l->count + HIDDEN;
     parameters p = {.at = ir_new_array(scratch, void *, most),
@@ -157,6 +172,7 @@ static void launch(cuda *d, const rt_launch *l, ir_arena *scratch) {
     if (is_empty(l->range)) return;
     d->kernel = f->name;
     const shape s = shape_of(d, l);
+    check_local(d, l);
     const parameters p = list_parameters(l, scratch);
     allow_shared(d, f, p.shared);
     cuda_must(d, "cuLaunchKernel",

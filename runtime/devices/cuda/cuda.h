@@ -26,7 +26,6 @@ enum {
     CU_SHARED_PER_BLOCK_OPTIN = 97, /* attributes of devices: bytes */
     CU_MAJOR = 75,
     CU_MINOR = 76,
-    CU_THREADS_PER_BLOCK = 1,
     CU_DYNAMIC_SHARED = 8, /* attributes of functions */
     CU_FUNCTION_THREADS = 0,
     CU_FUNCTION_SHARED = 1,
@@ -91,7 +90,7 @@ struct rt_program {
     rt_owned owned; /* the first member */
     const ir_module *module;
     ir_arena arena;
-    bool compiled;          /* it has been tried */
+    bool compiled;          /* what can be written is in `functions` */
     cu_module loaded;       /* what the driver has made of it, or NULL */
     rt_function *functions; /* that are in it */
 };

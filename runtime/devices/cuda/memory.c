@@ -69,11 +69,11 @@ static void add_function(cuda *d, rt_program *p, const rt_ptx_kernel *k) {
 
 static void compile(cuda *d, rt_program *p, const cg_ptx_options *o) {
     rt_ptx ptx = rt_make_ptx(d->base.context, p->module, o, &p->arena);
-    p->compiled = true;
-    if (!ptx.n) return;
+    p->functions = NULL; /* of a try that has failed */
     cuda_enter(d);
-    cuda_must(d, "cuModuleLoadDataEx", load(d, p, ptx.text));
+    if (ptx.n && !p->loaded) cuda_must(d, "cuModuleLoadDataEx", load(d, p, ptx.text));
     for (uint32_t n = 0; n < ptx.n; n++) add_function(d, p, &ptx.kernel[n]);
+    p->compiled = true;
 }
 
 static rt_function *look_up(const rt_program *p, const char *kernel) {
