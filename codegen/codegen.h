@@ -26,11 +26,12 @@ typedef struct {
     unsigned sm; /* the processor, as cg_ptx_version_of knows it */
     bool exact;  /* quotients and roots of f32 are correctly rounded */
     bool offset; /* kernels have parameters for the global offset, which is 0 otherwise */
+    bool wide;   /* global ids and sizes may be 2^32 and more along a dimension */
 } cg_ptx_options;
 
 /* The least version of PTX that knows processor sm_N, times 10; 0: none does, or none is written. */
 unsigned cg_ptx_version_of(unsigned sm);
-ir_target cg_ptx_target(unsigned sm);
+ir_target cg_ptx_target(const cg_ptx_options *options);
 /* Adds the module as PTX, whose kernels are code of work-items that has been lowered for that
  * target.  Throws after a reported error: something that cannot be written. */
 void cg_ptx_write(const ir_module *m, const cg_ptx_options *options, ir_arena *out, ir_text *text);

@@ -98,7 +98,8 @@ extern const char pass_group_pipeline[];  /* "groups": what pays on code of grou
 extern const char pass_vector_pipeline[]; /* "vectors": loops over items with several at once */
 extern const char pass_lowering[];        /* "lowering": what a target can select */
 extern const char
-    pass_thread_lowering[]; /* "thread_lowering": the same for one work-item a thread */
+    pass_thread_lowering[];       /* "thread_lowering": the same for one work-item a thread */
+extern const char pass_threads[]; /* "threads": all of it for one work-item a thread */
 
 /* Runs a pipeline over a module.  False after a reported error (unknown pass, violation). */
 bool pass_run(ir_module *m, const pass_options *options);

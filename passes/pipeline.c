@@ -123,6 +123,11 @@ const char pass_thread_lowering[] =
     "licm,"        /* constants that expansions use, before loops */
     "dce";         /* what expansion left unused */
 
+const char pass_threads[] =
+    "short_ids,"       /* before rules, which take extensions out of comparisons and indices */
+    "standard,"        /* what fused kernels have in common is found now */
+    "thread_lowering"; /* what a target can select */
+
 /* ----------------------------------------------------------------------------------- a pipeline */
 
 typedef struct {
@@ -268,12 +273,10 @@ static void run_entry(pipeline *p, const pass_info *pass) {
 static const char *find_list(const char *s, size_t n) {
     static const struct {
         const char *name, *list;
-    } lists[] = {{"standard", pass_standard},
-                 {"indices", pass_index_pipeline},
-                 {"groups", pass_group_pipeline},
-                 {"vectors", pass_vector_pipeline},
-                 {"lowering", pass_lowering},
-                 {"thread_lowering", pass_thread_lowering}};
+    } lists[] = {{"standard", pass_standard},     {"indices", pass_index_pipeline},
+                 {"groups", pass_group_pipeline}, {"vectors", pass_vector_pipeline},
+                 {"lowering", pass_lowering},     {"thread_lowering", pass_thread_lowering},
+                 {"threads", pass_threads}};
     for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
         if (is_name(lists[k].name, s, n)) return lists[k].list;
     return NULL;

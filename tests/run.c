@@ -13,7 +13,7 @@
  *                              `x86_64:v3`, a machine: the code of functions that are code of
  *                              groups
  *   ; range: 512/64            of launches, for printers such as `access`; in each part its own
- *   ; machine: x86_64:v3       what vectors and operations passes prepare code for; in each part
+ *   ; machine: x86_64:v3       or ptx:sm_90; what passes prepare code for; in each part
  *                              its own
  *   ; lanes: 8                 of vectorized loops; otherwise as many as pay
  *   ; errors                   anywhere in a part: the messages of parsing or of a pass

@@ -17,6 +17,16 @@ static void keep_text(void *user, const char *pass, const char *text) {
     ir_put(user, text);
 }
 
+/* Describes "x86_64:v3" or "ptx:sm_90"; false: there is no such machine. */
+static bool describe_target(const char *name, ir_target *out) {
+    unsigned level = 0;
+    cg_ptx_options gpu = {0};
+    if (sscanf(name, "ptx:sm_%u", &gpu.sm) == 1) return *out = cg_ptx_target(&gpu), true;
+    const test_machine *t = test_find_level(name, &level);
+    if (t) *out = t->machine->describe(level);
+    return t;
+}
+
 bool run_passes(runner *r, ir_module *m, const run_setting *setting, ir_text *said) {
     ir_range range;
     ir_target target;
@@ -28,10 +38,8 @@ bool run_passes(runner *r, ir_module *m, const run_setting *setting, ir_text *sa
     if (setting->lanes) o.lanes = (unsigned)strtoul(setting->lanes, NULL, 10);
     if (setting->range) range = parse_range(setting->range), o.range = &range;
     if (setting->level) {
-        unsigned level = 0;
-        const test_machine *t = test_find_level(setting->level, &level);
-        if (!t) return ir_error(&r->cx, "there is no machine %s", setting->level);
-        target = t->machine->describe(level);
+        if (!describe_target(setting->level, &target))
+            return ir_error(&r->cx, "there is no machine %s", setting->level);
         o.target = &target;
     }
     return pass_run(m, &o);

@@ -200,9 +200,11 @@ typedef struct {
 } late_edge;
 typedef ir_vec(late_edge) late_edges;
 
+static bool has_phis(const ir_block *b) { return b->first->op == IR_OP_phi; }
+
 static const char *edge_label(ptx_func *fn, const ir_block *b, unsigned edge, late_edges *late) {
     const ir_block *to = b->succ[edge];
-    if (to->first->op != IR_OP_phi) return block_name(fn, to);
+    if (!has_phis(to)) return block_name(fn, to);
     const char *label = ptx_new_label(fn);
     *ir_push(fn->w->arena, late) = (late_edge){edge, label};
     return label;
@@ -216,11 +218,40 @@ static void write_late_edges(ptx_func *fn, const ir_block *b, const late_edges *
     }
 }
 
+/* Does what follows edge `edge` of b need a phi that the other edge gives a new value? */
+static bool needs_old_phis(ptx_func *fn, const ir_block *b, unsigned edge) {
+    const ir_block *to = b->succ[edge], *other = b->succ[!edge];
+    const ir_live *live = ir_liveness(fn->f);
+    unsigned from = place_of_edge(b, edge);
+    foreach_phi (phi, other)
+        if (phi == ir_arg(ir_term(b), 0) || ir_is_live(live, &live->in[to->id], phi)) return true;
+    foreach_phi (phi, to) {
+        const ir_inst *v = ir_arg(phi, from);
+        if (v->op == IR_OP_phi && v->block == other) return true;
+    }
+    return false;
+}
+
+/* The edge of a branch to the header of a loop whose copies can be made before the branch; 2: there
+ * is none.  Such a branch is the loop's last instruction, and ptxas unrolls those loops. */
+static unsigned edge_to_header(ptx_func *fn, const ir_block *b) {
+    for (unsigned edge = 0; edge < 2; edge++) {
+        const ir_block *to = b->succ[edge];
+        bool back =
+            has_phis(to) && to != b->succ[!edge] && ir_block_dominates(ir_dominators(fn->f), to, b);
+        if (back && !needs_old_phis(fn, b, !edge)) return edge;
+    }
+    return 2;
+}
+
 static void write_branch(ptx_func *fn, const ir_block *b, const ir_inst *i) {
     late_edges late = {0};
+    unsigned header = edge_to_header(fn, b);
+    if (header < 2) write_copies(fn, b->succ[header], place_of_edge(b, header));
     const char *test = ptx_register(fn, ir_arg(i, 0), 0);
-    unsigned jump = b->succ[0] == b->next ? 1 : 0; /* the edge that is a jump */
-    ptx_put(fn, "@%s%s bra %s", jump ? "!" : "", test, edge_label(fn, b, jump, &late));
+    unsigned jump = header < 2 ? header : b->succ[0] == b->next; /* the edge that is a jump */
+    ptx_put(fn, "@%s%s bra %s", jump ? "!" : "", test,
+            header < 2 ? block_name(fn, b->succ[header]) : edge_label(fn, b, jump, &late));
     write_copies(fn, b->succ[!jump], place_of_edge(b, !jump));
     if (late.n || b->succ[!jump] != b->next) ptx_put(fn, "bra %s", block_name(fn, b->succ[!jump]));
     write_late_edges(fn, b, &late);

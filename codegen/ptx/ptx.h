@@ -8,6 +8,7 @@
  *
  * and kinds of instructions:
  *   rows.c       operations on numbers, which ptx.def lists by operation and type
+ *   wide.c       products of 64 bits of numbers of 32 bits
  *   convert.c    conversions, and the same bits as another type
  *   lanes.c      vectors, which are as many registers as they have lanes
  *   memory.c     addresses, loads, stores, copies
@@ -99,6 +100,7 @@ void ptx_move(ptx_func *fn, ptx_class c, const char *to, const char *from);
 /* ------------------------------------------------------------------------- instructions by kind */
 
 /* True: it is one of those, and has been written. */
+bool ptx_write_wide(ptx_func *fn, const ir_inst *i);
 bool ptx_write_row(ptx_func *fn, const ir_inst *i);
 bool ptx_write_conversion(ptx_func *fn, const ir_inst *i);
 bool ptx_write_lanes(ptx_func *fn, const ir_inst *i);

@@ -1,7 +1,8 @@
 /* query.c — what a work-item asks about itself and its launch.
  *
  * A work-group is a block of threads and a sub-group is a warp.  All groups are equally large, and
- * global ids begin at 0, unless the offset is a parameter (option `offset`).
+ * global ids begin at 0, unless the offset is a parameter (option `offset`).  A query of 32 bits is
+ * one whose answer is known to fit.
  */
 #include "codegen/ptx/ptx.h"
 
@@ -76,6 +77,44 @@ static const char *global_linear_id(ptx_func *fn) {
         product_and_sum(fn, id_in_range(fn, 2), global_size(fn, 1), id_in_range(fn, 1));
     return product_and_sum(fn, plane, global_size(fn, 0), id_in_range(fn, 0));
 }
+
+/* ----------------------------------------------------------------------- numbers that are small */
+
+static const char *short_offset(ptx_func *fn, unsigned dim) {
+    const char *r = ptx_temporary(fn, PTX_B32);
+    if (!fn->w->options->offset) return "0";
+    ptx_put(fn, "ld.param.u32 %s, [%s$offset_%c]", r, ptx_name(fn->w, fn->f->name), axis(dim));
+    return r;
+}
+
+static const char *short_id(ptx_func *fn, unsigned dim) {
+    const char *first = special(fn, "tid", dim), *r = ptx_temporary(fn, PTX_B32);
+    if (fn->w->options->offset) {
+        const char *sum = ptx_temporary(fn, PTX_B32);
+        ptx_put(fn, "add.s32 %s, %s, %s", sum, first, short_offset(fn, dim));
+        first = sum;
+    }
+    ptx_put(fn, "mad.lo.s32 %s, %s, %s, %s", r, special(fn, "ctaid", dim), special(fn, "ntid", dim),
+            first);
+    return r;
+}
+
+static const char *short_size(ptx_func *fn, unsigned dim) {
+    const char *r = ptx_temporary(fn, PTX_B32);
+    ptx_put(fn, "mul.lo.s32 %s, %s, %s", r, special(fn, "nctaid", dim), special(fn, "ntid", dim));
+    return r;
+}
+
+static const char *short_global_answer(ptx_func *fn, const ir_inst *i) {
+    switch (i->op) {
+    case IR_OP_global_id: return short_id(fn, i->imm.dim);
+    case IR_OP_global_size: return short_size(fn, i->imm.dim);
+    case IR_OP_global_offset: return short_offset(fn, i->imm.dim);
+    default: return NULL;
+    }
+}
+
+/* ------------------------------------------------------------------------- within a work-group */
 
 const char *ptx_local_linear_id(ptx_func *fn) {
     const char *plane = ptx_temporary(fn, PTX_B32), *r = ptx_temporary(fn, PTX_B32);
@@ -157,7 +196,9 @@ static const char *short_answer(ptx_func *fn, const ir_inst *i) {
 
 bool ptx_write_query(ptx_func *fn, const ir_inst *i) {
     bool wide = ir_kind_of(i->type) == IR_I64;
-    const char *word = short_answer(fn, i), *number = word ? NULL : long_answer(fn, i);
+    const char *word = short_answer(fn, i), *number = NULL;
+    if (!word && !wide) word = short_global_answer(fn, i);
+    if (!word) number = long_answer(fn, i);
     if (!word && !number) return false;
     const char *to = ptx_result(fn, i, 0);
     if (word && wide)

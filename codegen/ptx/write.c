@@ -29,9 +29,13 @@ static bool takes(const ir_inst *i, unsigned sm) {
     return i->op == IR_OP_native_rsqrt && i->type == ir_scalar(IR_F32);
 }
 
-ir_target cg_ptx_target(unsigned sm) {
-    return (ir_target){
-        .has_fma = true, .has_f16c = true, .has_unsigned = true, .takes = takes, .level = sm};
+ir_target cg_ptx_target(const cg_ptx_options *options) {
+    return (ir_target){.has_fma = true,
+                       .has_f16c = true,
+                       .has_unsigned = true,
+                       .has_short_ids = !options->wide,
+                       .takes = takes,
+                       .level = options->sm};
 }
 
 /* ------------------------------------------------------------------------------------ variables */

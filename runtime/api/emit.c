@@ -284,7 +284,7 @@ static void emit_native(emit_job *j, native_job *x) {
 
 enum { USUAL_SM = 75 };
 
-/* "ptx[:sm_N]{,exact|,offset}" */
+/* "ptx[:sm_N]{,exact|,offset|,wide}" */
 static bool ptx_target(const char *s, cg_ptx_options *o) {
     *o = (cg_ptx_options){.sm = USUAL_SM};
     if (strncmp(s, "ptx", 3) != 0) return false;
@@ -300,6 +300,8 @@ static bool ptx_target(const char *s, cg_ptx_options *o) {
             o->exact = true;
         else if (rt_take_option(&s, "offset"))
             o->offset = true;
+        else if (rt_take_option(&s, "wide"))
+            o->wide = true;
         else
             return false;
     return cg_ptx_version_of(o->sm) != 0;

@@ -3,7 +3,7 @@
 #include "runtime/native/native.h"
 
 static bool run(ir_module *m, const cg_ptx_options *o, const char *list) {
-    const ir_target target = cg_ptx_target(o->sm);
+    const ir_target target = cg_ptx_target(o);
     static const ir_inspection nothing;
     const ir_inspection *i = m->cx->inspection ? m->cx->inspection : &nothing;
     const pass_options options = {.passes = list,
@@ -23,7 +23,7 @@ static bool run(ir_module *m, const cg_ptx_options *o, const char *list) {
 }
 
 bool rt_write_ptx(ir_module *m, const cg_ptx_options *o, ir_arena *arena, ir_text *out) {
-    if (!run(m, o, pass_standard) || !run(m, o, pass_thread_lowering)) return false;
+    if (!run(m, o, pass_threads)) return false;
     ir_begin_stage(m->cx, "ptx", NULL);
     cg_ptx_write(m, o, arena, out);
     ir_end_stage(m->cx);

@@ -167,13 +167,14 @@ static void allow_shared(cuda *d, rt_function *f, uint64_t bytes) {
     f->dynamic_shared = (unsigned)bytes;
 }
 
-static void launch(cuda *d, const rt_launch *l, ir_arena *scratch) {
-    rt_function *f = l->function;
-    if (is_empty(l->range)) return;
-    d->kernel = f->name;
-    const shape s = shape_of(d, l);
-    check_local(d, l);
-    const parameters p = list_parameters(l, scratch);
+static void launch(cuda *d, const rt_launch *given, ir_arena *scratch) {
+    rt_launch l = *given;
+    if (is_empty(l.range)) return;
+    d->kernel = l.function->name;
+    rt_function *f = l.function = cuda_variant(d, l.function, &l);
+    const shape s = shape_of(d, &l);
+    check_local(d, &l);
+    const parameters p = list_parameters(&l, scratch);
     allow_shared(d, f, p.shared);
     cuda_must(d, "cuLaunchKernel",
               d->cu->launch(f->function, s.blocks[0], s.blocks[1], s.blocks[2], s.threads[0],

@@ -2,6 +2,7 @@
  *
  *   cuda.c       the driver's library, the list of devices, opening and closing one
  *   memory.c     memory and programs
+ *   variants.c   programs made again for some launches
  *   commands.c   copies, fills, launches, and their submission
  *
  * Declarations of the driver's functions are our own, so that nothing of CUDA is needed to build
@@ -83,16 +84,23 @@ struct rt_function {
     unsigned threads;        /* of a block, at most */
     unsigned shared;         /* bytes of a block that launches do not give */
     unsigned dynamic_shared; /* what it has been allowed */
+    rt_program *program;     /* whose kernel it is */
     rt_function *next;
 };
+
+/* What the code of a program is made for, as bits. */
+enum { CUDA_WIDE = 1 /* ids of more than 32 bits */, CUDA_VARIANTS = 2 };
 
 struct rt_program {
     rt_owned owned; /* the first member */
     const ir_module *module;
     ir_arena arena;
-    bool compiled;          /* what can be written is in `functions` */
-    cu_module loaded;       /* what the driver has made of it, or NULL */
-    rt_function *functions; /* that are in it */
+    bool compiled;                      /* what can be written is in `functions` */
+    cu_module loaded;                   /* what the driver has made of it, or NULL */
+    rt_function *functions;             /* that are in it */
+    unsigned facts;                     /* it is a variant for */
+    rt_program *usual;                  /* of which it is a variant, or NULL */
+    rt_program *variant[CUDA_VARIANTS]; /* by facts; NULL: not made */
 };
 
 typedef struct {
@@ -119,6 +127,9 @@ void cuda_release(rt_device *d, rt_memory *m);
 rt_program *cuda_build(rt_device *d, const ir_module *m);
 rt_function *cuda_find(rt_device *d, rt_program *p, const char *kernel);
 void cuda_discard(rt_device *d, rt_program *p);
+/* The same kernel, as code for this launch. */
+rt_function *cuda_variant(cuda *d, rt_function *f, const rt_launch *l);
+void cuda_discard_variants(rt_device *d, rt_program *p);
 rt_progress cuda_submit(rt_device *d, rt_submission *s);
 
 #endif

@@ -59,7 +59,7 @@ static unsigned function_attribute(cuda *d, cu_function f, int which) {
 
 static void add_function(cuda *d, rt_program *p, const rt_ptx_kernel *k) {
     rt_function *f = ir_new(&p->arena, rt_function);
-    *f = (rt_function){.name = k->name, .hidden = k->hidden, .next = p->functions};
+    *f = (rt_function){.name = k->name, .hidden = k->hidden, .program = p, .next = p->functions};
     memcpy(f->local, k->local, sizeof f->local);
     cuda_must(d, "cuModuleGetFunction", d->cu->function(&f->function, p->loaded, k->entry));
     f->threads = function_attribute(d, f->function, CU_FUNCTION_THREADS);
@@ -84,7 +84,7 @@ static rt_function *look_up(const rt_program *p, const char *kernel) {
 
 rt_function *cuda_find(rt_device *device, rt_program *p, const char *kernel) {
     cuda *d = (cuda *)device;
-    const cg_ptx_options options = {.sm = d->sm, .offset = true};
+    const cg_ptx_options options = {.sm = d->sm, .offset = true, .wide = p->facts & CUDA_WIDE};
     if (!p->compiled) compile(d, p, &options);
     rt_function *f = look_up(p, kernel);
     if (!f) rt_refuse_ptx(device->context, p->module, kernel, &options, &p->arena);
@@ -94,6 +94,7 @@ rt_function *cuda_find(rt_device *device, rt_program *p, const char *kernel) {
 void cuda_discard(rt_device *device, rt_program *p) {
     cuda *d = (cuda *)device;
     rt_disown(&p->owned);
+    cuda_discard_variants(device, p);
     d->cu->set_current(d->context);
     if (p->loaded) d->cu->unload(p->loaded);
     ir_arena_free(&p->arena);
