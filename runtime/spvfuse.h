@@ -261,7 +261,8 @@ SPVF_API void spvf_blob_destroy(spvf_blob *blob);
  * (SPIR-V 1.2, or newer when the module uses what 1.2 does not have); "spirv:1.0" … "spirv:1.4"
  * (SPVF_ERROR_INPUT when that version cannot say it); "ptx" with ":sm_70" … ":sm_120" (text for
  * GPUs of NVIDIA; sm_75 by default) and options ",exact" (correctly rounded quotients and roots of
- * floats) and ",offset" (parameters for the global offset);
+ * floats) and ",offset" (parameters for the global offset); "cubin" likewise (what ptxas makes of
+ * that, SPVF_ERROR_DEVICE where it is not installed);
  * "x86_64" with ":v2" (SSE4.2), ":v3" (AVX2 and FMA; the default), ":v4" (AVX-512 F, BW, CD, DQ, VL)
  * or ":icelake" (AVX-512 IFMA, VBMI, VBMI2, VNNI, BITALG, VPOPCNTDQ, too): a linkable ELF object
  * with all kernels and a table of them, see spvf_native_kernel; a kernel that cannot run on a CPU
@@ -823,9 +824,10 @@ typedef struct {
     bool usable;
     const char *why_not; /* when not usable */
     spvf_capabilities can;
+    bool missing; /* the machine has none: listed only for the reason, and not usable */
 } spvf_device_info;
 
-/* Calls `each` for every device of this machine. */
+/* Calls `each` for every device of this machine, and once for a kind of which it has none. */
 SPVF_API spvf_status spvf_devices(spvf_context *context,
                                   void (*each)(void *user, const spvf_device_info *info),
                                   void *user);
@@ -836,8 +838,8 @@ SPVF_API spvf_status spvf_cpu_local_size(const spvf_module *module, const char *
 
 /* ------------------------------------------------------------------------------------------- cache
  *
- * Device cpu keeps compiled kernels in files when it is asked to (docs/DEVICES.md); programs need
- * nothing of this. */
+ * Device cpu keeps compiled kernels in files when it is asked to, device cuda unless it is asked not
+ * to (docs/DEVICES.md); programs need nothing of this. */
 
 typedef enum {
     SPVF_CACHE_STATS,

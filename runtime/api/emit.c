@@ -284,11 +284,11 @@ static void emit_native(emit_job *j, native_job *x) {
 
 enum { USUAL_SM = 75 };
 
-/* "ptx[:sm_N]{,exact|,offset|,wide}" */
-static bool ptx_target(const char *s, cg_ptx_options *o) {
+/* "ptx[:sm_N]{,exact|,offset|,wide}", and "cubin" likewise */
+static bool ptx_target(const char *s, const char *format, cg_ptx_options *o) {
     *o = (cg_ptx_options){.sm = USUAL_SM};
-    if (strncmp(s, "ptx", 3) != 0) return false;
-    s += 3;
+    if (strncmp(s, format, strlen(format)) != 0) return false;
+    s += strlen(format);
     if (strncmp(s, ":sm_", 4) == 0) {
         char *end;
         o->sm = (unsigned)strtoul(s + 4, &end, 10);
@@ -320,6 +320,14 @@ static void emit_ptx(emit_job *j, const cg_ptx_options *o) {
     make_kernels(&t);
 }
 
+static void emit_cubin(emit_job *j, const cg_ptx_options *o) {
+    emit_ptx(j, o);
+    rt_bytes code =
+        rt_assemble_ptx(j->module->context, j->scratch, (rt_bytes){j->data, j->size}, o->sm);
+    j->data = code.data;
+    j->size = code.size;
+}
+
 /* ----------------------------------------------------------------------------------- the choice */
 
 static void emit_module(emit_job *j) {
@@ -337,13 +345,16 @@ static void emit_module(emit_job *j) {
         j->size = text.n;
     } else if (spirv_target(j->target, &spirv.version)) {
         emit_spirv(j, &spirv);
-    } else if (ptx_target(j->target, &ptx)) {
+    } else if (ptx_target(j->target, "ptx", &ptx)) {
         emit_ptx(j, &ptx);
+    } else if (ptx_target(j->target, "cubin", &ptx)) {
+        emit_cubin(j, &ptx);
     } else if (native_target(j->target, &native)) {
         emit_native(j, &native);
     } else {
         rt_throw(j->module->context, IR_ERR_ARGUMENT,
-                 "unknown target '%s': ir, dot, spirv, spirv:1.0 … spirv:1.4, ptx[:sm_N]%s",
+                 "unknown target '%s': ir, dot, spirv, spirv:1.0 … spirv:1.4, ptx[:sm_N], "
+                 "cubin[:sm_N]%s",
                  j->target, rt_list_machines(j->scratch));
     }
 }

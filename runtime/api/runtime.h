@@ -110,7 +110,7 @@ typedef struct {
 bool rt_is_spirv(const void *bytes, size_t size);
 /* Reads code, throws after a message. (api.c) */
 ir_module *rt_read_source(spvf_context *context, const rt_source *source,
-                        const spvf_module_options *options);
+                          const spvf_module_options *options);
 /* The same of a container, its images linked. (container/module.c) */
 bool rt_is_container_source(const rt_source *source);
 ir_module *rt_read_container(spvf_context *context, const rt_source *source,
@@ -163,6 +163,14 @@ void rt_write_file(spvf_context *context, const char *path, const void *data, si
 
 /* Lowers a module, which is used up, and adds it as PTX.  False after a reported error; throws, too. */
 bool rt_write_ptx(ir_module *m, const cg_ptx_options *o, ir_arena *arena, ir_text *out);
+
+typedef struct {
+    const void *data;
+    size_t size;
+} rt_bytes;
+/* What NVIDIA's assembler makes of it for a processor, in the arena; throws when there is no
+ * assembler, and with its message when it refuses.  (system/ptxas.c) */
+rt_bytes rt_assemble_ptx(spvf_context *context, ir_arena *a, rt_bytes text, unsigned sm);
 
 /* Kernels as PTX. */
 typedef struct {

@@ -1,5 +1,6 @@
 /* devices.c — `spvfuse devices`: the devices of this machine, what each can do, and why one cannot
- * be used; as text and as JSON.  Also the device that -d names, or the default.
+ * be used, or with -v is not there; as text and as JSON.  Also the device that -d names, or the
+ * default.
  */
 #include "runtime/cli/cli.h"
 
@@ -37,6 +38,7 @@ static bool first_device;
 
 static void print_device(void *user, const spvf_device_info *d) {
     (void)user;
+    if (d->missing && !cli_has("-v")) return;
     if (cli_has("--json")) {
         fputs(first_device ? "{\"name\":" : ",{\"name\":", stdout);
         first_device = false;
@@ -53,6 +55,10 @@ static void print_device(void *user, const spvf_device_info *d) {
     }
     printf("%-10s %s", d->name, d->description);
     if (!d->usable) printf(" (not usable: %s)", d->why_not);
+    if (d->missing) {
+        putchar('\n');
+        return;
+    }
     fputs("\n           ", stdout);
     print_capabilities(&d->can, "");
     if (d->can.subgroup_size)

@@ -89,7 +89,7 @@ static int run_compile(const char *const *files) {
     if (!name || !complete_target(name, whole, sizeof whole)) {
         fprintf(stderr,
                 "spvfuse compile: -t TARGET is needed: ir, dot, spirv, spirv:1.0 … spirv:1.4, "
-                "ptx[:sm_N], x86_64[:v2|:v3|:v4|:icelake]\n");
+                "ptx[:sm_N], cubin[:sm_N], x86_64[:v2|:v3|:v4|:icelake]\n");
         return CLI_USAGE;
     }
     const output t = {.name = whole, .native = is_native(name), .optimize = !cli_has("-O0")};
@@ -113,7 +113,7 @@ const cli_command cli_opt = {.name = "opt",
 
 static const cli_option compile_options[] = {
     {"-t", "TARGET",
-     "ir, dot, spirv (1.2), spirv:1.0 … spirv:1.4, ptx[:sm_N] (text), "
+     "ir, dot, spirv (1.2), spirv:1.0 … spirv:1.4, ptx[:sm_N] (text), cubin[:sm_N] (by ptxas), "
      "x86_64[:v2|:v3|:v4|:icelake] (an object)"},
     {"-S", NULL, "x86_64: assembly, to be read"},
     {"-g", NULL, "x86_64: debug information"},

@@ -36,10 +36,6 @@ rt_outcome rt_run_program(const rt_program_run *p);
 enum { RT_PROGRAM_SECONDS = 300 };
 /* What SPVF_COMPILER_SECONDS says, otherwise that. */
 unsigned rt_program_seconds(void);
-typedef struct {
-    const void *data;
-    size_t size;
-} rt_bytes;
 /* What `program -r /dev/stdin -o -` makes of the input, in the arena; throws when it fails. */
 rt_bytes rt_filter(spvf_context *context, ir_arena *a, const char *program, rt_bytes input);
 

@@ -1,60 +1,13 @@
 /* cuda.c — the device `cuda`: an NVIDIA GPU, through the driver's library.
  *
- * The library is opened when a device is listed or opened, once per process, and never closed.  A
- * device uses its primary context, as programs with the CUDA runtime do; it is kept until the
- * process ends, as making one takes a third of a second.  Code is made for the
- * newest processor that is not newer than the device and that codegen/ptx/ knows.
+ * A device uses its primary context, as programs with the CUDA runtime do; it is kept until the
+ * process ends, as making one takes a third of a second.  Code is made for the newest processor
+ * that is not newer than the device and that codegen/ptx/ knows.  The cache is used unless the
+ * environment forbids it, as the driver's compiler is slow.
  */
 #include "runtime/devices/cuda/cuda.h"
 
-#include <dlfcn.h>
-#include <pthread.h>
 #include <stdlib.h>
-
-/* ----------------------------------------------------------------------------------- the driver */
-
-static struct {
-    pthread_once_t once;
-    const char *why_not; /* NULL: it is there */
-    cu_calls calls;
-} driver = {.once = PTHREAD_ONCE_INIT};
-
-static void open_driver(void) {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    bool whole = library != NULL;
-    driver.why_not = "there is no driver (libcuda.so.1)";
-    if (!library) return;
-        /* ISO C has no cast from object to function pointers; POSIX says that this is how. */
-#define X(name, symbol, parameters)                                                                \
-    *(void **)(void *)&driver.calls.name = dlsym(library, symbol);                                 \
-    whole &= driver.calls.name != NULL;
-    CU_CALLS(X)
-#undef X
-    driver.why_not = !whole                 ? "the driver is too old"
-                     : driver.calls.init(0) ? "the driver does not start"
-                                            : NULL;
-}
-
-/* NULL: there is none, and *why says so. */
-static const cu_calls *find_driver(const char **why) {
-    pthread_once(&driver.once, open_driver);
-    if (why) *why = driver.why_not;
-    return driver.why_not ? NULL : &driver.calls;
-}
-
-IR_NORETURN static void give_up(cuda *d, const char *call, cu_result error) {
-    const char *text = NULL;
-    d->cu->error_text(error, &text);
-    rt_throw(d->base.context, IR_ERR_DEVICE, "cuda: %s%s%s%s failed: %s (error %d)",
-             d->kernel ? "kernel '" : "", d->kernel ? d->kernel : "", d->kernel ? "': " : "", call,
-             text ? text : "unknown", error);
-}
-
-void cuda_must(cuda *d, const char *call, cu_result error) {
-    if (error) give_up(d, call, error);
-}
-
-void cuda_enter(cuda *d) { cuda_must(d, "cuCtxSetCurrent", d->cu->set_current(d->context)); }
 
 /* ---------------------------------------------------------------------------------- its devices */
 
@@ -63,9 +16,12 @@ static int attribute(const cu_calls *cu, cu_device d, int which) {
     return cu->attribute(&value, which, d) ? 0 : value;
 }
 
+static unsigned generation_of(const cu_calls *cu, cu_device d) {
+    return (unsigned)(attribute(cu, d, CU_MAJOR) * 10 + attribute(cu, d, CU_MINOR));
+}
+
 /* 0: the device is older than what code is made for. */
-static unsigned newest_sm(const cu_calls *cu, cu_device d) {
-    unsigned sm = (unsigned)(attribute(cu, d, CU_MAJOR) * 10 + attribute(cu, d, CU_MINOR));
+static unsigned newest_sm(unsigned sm) {
     while (sm && !cg_ptx_version_of(sm)) sm--;
     return sm;
 }
@@ -82,19 +38,28 @@ static void list_one(const cu_calls *cu, int n, void (*each)(void *user, const s
     snprintf(name, sizeof name, "cuda:%d", n);
     spvf_device_info info = {.name = name,
                              .description = description,
-                             .usable = newest_sm(cu, d) != 0,
+                             .usable = newest_sm(generation_of(cu, d)) != 0,
                              .can = capabilities};
     if (!info.usable) info.why_not = "it is older than sm_70";
     each(user, &info);
 }
 
+static void list_none(const char *why, void (*each)(void *user, const spvf_device_info *),
+                      void *user) {
+    each(user, &(spvf_device_info){
+                   .name = "cuda", .description = "NVIDIA GPU", .why_not = why, .missing = true});
+}
+
 static void list_all(spvf_context *context, void (*each)(void *user, const spvf_device_info *info),
                      void *user) {
-    const cu_calls *cu = find_driver(NULL);
+    const char *why;
+    const cu_calls *cu = cuda_driver(&why);
     int n = 0;
     (void)context;
-    if (!cu || cu->count(&n)) return;
+    if (cu && cu->count(&n)) why = "the driver does not count its devices";
+    if (cu && !*why && !n) why = "the driver has no device";
     for (int k = 0; k < n; k++) list_one(cu, k, each, user);
+    if (!n) list_none(why, each, user);
 }
 
 /* ----------------------------------------------------------------------------- opening, closing */
@@ -106,6 +71,8 @@ static void close_device(rt_device *d) {
     while (c->programs) cuda_discard(d, (rt_program *)c->programs);
     while (c->memories) cuda_release(d, (rt_memory *)c->memories);
     if (c->stream) c->cu->end_stream(c->stream);
+    rt_cache_close(&c->cache);
+    pthread_mutex_destroy(&c->lock);
     ir_arena arena = c->arena;
     ir_arena_free(&arena);
 }
@@ -116,6 +83,8 @@ static cuda *make_device(spvf_context *context) {
     cuda *d = ir_new(&arena, cuda);
     d->arena = arena;
     d->base = (rt_device){.driver = &rt_cuda_driver, .context = context, .can = capabilities};
+    d->cache = rt_cache_wanted(true) ? rt_cache_open(true) : rt_no_cache;
+    pthread_mutex_init(&d->lock, NULL);
     return d;
 }
 
@@ -129,13 +98,16 @@ static void open_device(void *arg) {
     cuda *d = j->d;
     const char *why;
     int n = 0;
-    d->cu = find_driver(&why);
+    d->cu = cuda_driver(&why);
     if (!d->cu) rt_throw(d->base.context, IR_ERR_DEVICE, "cuda: %s", why);
     cuda_must(d, "cuDeviceGetCount", d->cu->count(&n));
     if ((int)j->index >= n)
         rt_throw(d->base.context, IR_ERR_DEVICE, "cuda: there is no device %u", j->index);
     cuda_must(d, "cuDeviceGet", d->cu->device(&d->device, (int)j->index));
-    d->sm = newest_sm(d->cu, d->device);
+    cuda_must(d, "cuDriverGetVersion", d->cu->version(&d->version));
+    d->generation = generation_of(d->cu, d->device);
+    d->sm = newest_sm(d->generation);
+    d->most_pitch = (size_t)attribute(d->cu, d->device, CU_MOST_PITCH);
     d->shared = (unsigned)attribute(d->cu, d->device, CU_SHARED_PER_BLOCK_OPTIN);
     if (!d->sm)
         rt_throw(d->base.context, IR_ERR_DEVICE, "cuda: device %u is older than sm_70", j->index);

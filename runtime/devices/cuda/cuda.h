@@ -1,9 +1,13 @@
 /* cuda.h — private to runtime/devices/cuda: the device `cuda`, an NVIDIA GPU.
  *
- *   cuda.c       the driver's library, the list of devices, opening and closing one
+ *   driver.c     the driver's library, and its errors
+ *   cuda.c       the list of devices, opening and closing one
  *   memory.c     memory and programs
  *   variants.c   programs made again for some launches
- *   commands.c   copies, fills, launches, and their submission
+ *   cubin.c      code of the device, which the cache keeps
+ *   copies.c     copies and fills
+ *   launch.c     ranges as blocks of threads, arguments, launches
+ *   commands.c   submissions
  *
  * Declarations of the driver's functions are our own, so that nothing of CUDA is needed to build
  * this.  Source: CUDA Driver API.
@@ -11,7 +15,10 @@
 #ifndef SPVFUSE_RUNTIME_CUDA_DEVICE_H
 #define SPVFUSE_RUNTIME_CUDA_DEVICE_H
 
+#include "runtime/cache/cache.h"
 #include "runtime/devices/device.h"
+
+#include <pthread.h>
 
 typedef int cu_result; /* 0: success */
 typedef int cu_device;
@@ -20,23 +27,44 @@ typedef struct cu_context_state *cu_context;
 typedef struct cu_module_state *cu_module;
 typedef struct cu_function_state *cu_function;
 typedef struct cu_stream_state *cu_stream;
+typedef struct cu_link_state *cu_link;
 typedef void cu_callback(cu_stream stream, cu_result status, void *user);
 
 /* Numbers of the driver's enumerations. */
 enum {
-    CU_SHARED_PER_BLOCK_OPTIN = 97, /* attributes of devices: bytes */
+    CU_INVALID_VALUE = 1,
+    CU_MOST_PITCH = 11, /* attributes of devices: bytes */
+    CU_SHARED_PER_BLOCK_OPTIN = 97,
     CU_MAJOR = 75,
     CU_MINOR = 76,
     CU_DYNAMIC_SHARED = 8, /* attributes of functions */
     CU_FUNCTION_THREADS = 0,
     CU_FUNCTION_SHARED = 1,
     CU_JIT_ERROR_LOG = 5, /* options of the compiler */
-    CU_JIT_ERROR_LOG_SIZE = 6
+    CU_JIT_ERROR_LOG_SIZE = 6,
+    CU_JIT_INPUT_PTX = 1,
+    CU_MEMORY_HOST = 1,
+    CU_MEMORY_DEVICE = 2
 };
+
+/* One side of a copy of boxes, and the copy, as the driver has them. */
+typedef struct {
+    size_t x, y, z, level;
+    int type;
+    void *host;
+    cu_address device;
+    void *array, *reserved;
+    size_t pitch, height; /* bytes from row to row, rows from slice to slice */
+} cu_side;
+typedef struct {
+    cu_side from, to;
+    size_t width, height, depth;
+} cu_box_copy;
 
 /* The calls that are used: name, symbol, parameters. */
 #define CU_CALLS(X)                                                                                \
     X(init, "cuInit", (unsigned flags))                                                            \
+    X(version, "cuDriverGetVersion", (int *version))                                               \
     X(count, "cuDeviceGetCount", (int *count))                                                     \
     X(device, "cuDeviceGet", (cu_device * d, int ordinal))                                         \
     X(name, "cuDeviceGetName", (char *name, int size, cu_device d))                                \
@@ -53,8 +81,23 @@ enum {
     X(wait, "cuStreamSynchronize", (cu_stream s))                                                  \
     X(call_back, "cuStreamAddCallback",                                                            \
       (cu_stream s, cu_callback * f, void *user, unsigned flags))                                  \
-    X(load, "cuModuleLoadDataEx",                                                                  \
-      (cu_module * m, const void *image, unsigned n, int *option, void **value))                   \
+    X(copy_box, "cuMemcpy3DAsync_v2", (const cu_box_copy *c, cu_stream s))                         \
+    X(set8, "cuMemsetD8Async", (cu_address a, uint8_t byte, size_t n, cu_stream s))                \
+    X(set16, "cuMemsetD16Async", (cu_address a, uint16_t word, size_t n, cu_stream s))             \
+    X(set32, "cuMemsetD32Async", (cu_address a, uint32_t word, size_t n, cu_stream s))             \
+    X(set8_apart, "cuMemsetD2D8Async",                                                             \
+      (cu_address a, size_t pitch, uint8_t byte, size_t w, size_t h, cu_stream s))                 \
+    X(set16_apart, "cuMemsetD2D16Async",                                                           \
+      (cu_address a, size_t pitch, uint16_t word, size_t w, size_t h, cu_stream s))                \
+    X(set32_apart, "cuMemsetD2D32Async",                                                           \
+      (cu_address a, size_t pitch, uint32_t word, size_t w, size_t h, cu_stream s))                \
+    X(link_create, "cuLinkCreate_v2", (unsigned n, int *option, void **value, cu_link *l))         \
+    X(link_add, "cuLinkAddData_v2",                                                                \
+      (cu_link l, int type, void *data, size_t size, const char *name, unsigned n, int *option,    \
+       void **value))                                                                              \
+    X(link_complete, "cuLinkComplete", (cu_link l, void **code, size_t *size))                     \
+    X(link_end, "cuLinkDestroy", (cu_link l))                                                      \
+    X(load, "cuModuleLoadData", (cu_module * m, const void *image))                                \
     X(unload, "cuModuleUnload", (cu_module m))                                                     \
     X(function, "cuModuleGetFunction", (cu_function * f, cu_module m, const char *name))           \
     X(set_attribute, "cuFuncSetAttribute", (cu_function f, int attribute, int value))              \
@@ -62,6 +105,9 @@ enum {
     X(launch, "cuLaunchKernel",                                                                    \
       (cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,             \
        unsigned bz, unsigned shared, cu_stream s, void **params, void **extra))                    \
+    X(blocks_at_once, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                               \
+      (int *blocks, cu_function f, int threads, size_t shared))                                    \
+    X(error_name, "cuGetErrorName", (cu_result error, const char **name))                          \
     X(error_text, "cuGetErrorString", (cu_result error, const char **text))
 
 typedef struct {
@@ -82,6 +128,7 @@ struct rt_function {
     cg_ptx_hidden hidden;    /* parameters after those of the kernel */
     unsigned local[3];       /* that it requires; 0: none */
     unsigned threads;        /* of a block, at most */
+    unsigned usual;          /* of a block where the launch leaves it open; 0: not asked yet */
     unsigned shared;         /* bytes of a block that launches do not give */
     unsigned dynamic_shared; /* what it has been allowed */
     rt_program *program;     /* whose kernel it is */
@@ -110,18 +157,38 @@ typedef struct {
     cu_device device;
     cu_context context;
     cu_stream stream;
-    unsigned sm;     /* that code is made for */
-    unsigned shared; /* bytes that a block may have */
+    rt_cache cache;
+    int version;         /* of the driver */
+    unsigned generation; /* of the device: 90 */
+    unsigned sm;         /* that code is made for, which is no newer */
+    unsigned shared;     /* bytes that a block may have */
+    size_t most_pitch;   /* bytes between rows of a copy */
     rt_owned *memories, *programs;
-    const char *kernel; /* that is being launched, for messages; NULL: none */
+    const char *kernel;   /* that is being launched, for messages; NULL: none */
+    pthread_mutex_t lock; /* of what follows */
+    char lost[400];       /* why the device cannot be used any more; "": it can */
 } cuda;
 
+/* The driver's functions, or NULL: *why (or NULL) says why there are none. */
+const cu_calls *cuda_driver(const char **why);
 /* Throws after a message that names the call and the kernel, unless it has succeeded. */
 void cuda_must(cuda *d, const char *call, cu_result error);
-/* The thread's calls go to the device. */
+/* The thread's calls go to the device.  Throws if it is lost. */
 void cuda_enter(cuda *d);
+/* If the error ends the device, what is thrown from now on says so, and names the kernels.  By any
+ * thread. */
+void cuda_note_end(cuda *d, cu_result error, const char *kernels);
 
-/* Functions of the driver. */
+/* The text of a program, made ready; throws after a message that shows the line which the driver's
+ * compiler refuses. */
+cu_module cuda_load(cuda *d, const char *ptx);
+
+/* Commands, which go into the stream. */
+void cuda_copy(cuda *d, const rt_copy *what);
+void cuda_fill(cuda *d, const rt_fill *f);
+void cuda_launch(cuda *d, const rt_launch *l, ir_arena *scratch);
+
+/* Of rt_cuda_driver. */
 rt_memory *cuda_allocate(rt_device *d, const char *name, uint64_t bytes, const void *data);
 void cuda_release(rt_device *d, rt_memory *m);
 rt_program *cuda_build(rt_device *d, const ir_module *m);

@@ -1,7 +1,6 @@
 /* memory.c — memory and programs of the device `cuda`.
  *
- * The kernels of a program become one module, which the driver compiles, when one of them is first
- * asked for.
+ * The kernels of a program become one module when one of them is first asked for (cubin.c).
  */
 #include "runtime/devices/cuda/cuda.h"
 
@@ -40,17 +39,6 @@ rt_program *cuda_build(rt_device *device, const ir_module *m) {
     return p;
 }
 
-enum { LOG_SIZE = 8192 };
-
-static cu_result load(cuda *d, rt_program *p, const char *ptx) {
-    char *log = ir_alloc(&p->arena, LOG_SIZE);
-    int options[] = {CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_SIZE};
-    void *values[] = {log, (void *)(uintptr_t)LOG_SIZE};
-    cu_result error = d->cu->load(&p->loaded, ptx, 2, options, values);
-    if (error && *log) rt_throw(d->base.context, IR_ERR_DEVICE, "cuda: the driver says: %s", log);
-    return error;
-}
-
 static unsigned function_attribute(cuda *d, cu_function f, int which) {
     int value = 0;
     cuda_must(d, "cuFuncGetAttribute", d->cu->function_attribute(&value, which, f));
@@ -71,7 +59,7 @@ static void compile(cuda *d, rt_program *p, const cg_ptx_options *o) {
     rt_ptx ptx = rt_make_ptx(d->base.context, p->module, o, &p->arena);
     p->functions = NULL; /* of a try that has failed */
     cuda_enter(d);
-    if (ptx.n && !p->loaded) cuda_must(d, "cuModuleLoadDataEx", load(d, p, ptx.text));
+    if (ptx.n && !p->loaded) p->loaded = cuda_load(d, ptx.text);
     for (uint32_t n = 0; n < ptx.n; n++) add_function(d, p, &ptx.kernel[n]);
     p->compiled = true;
 }

@@ -199,8 +199,11 @@ static void list_devices(void *arg) {
     list_job *j = arg;
     cl_calls cl;
     cl_device_id devices[MAX_DEVICES];
-    if (!find_loader(&cl)) return;
-    unsigned n = find_devices(&cl, devices);
+    bool there = find_loader(&cl);
+    unsigned n = there ? find_devices(&cl, devices) : 0;
+    spvf_device_info none = {.name = "opencl", .description = "OpenCL device", .missing = true};
+    none.why_not = there ? "no implementation has a device" : "no OpenCL loader (libOpenCL.so.1)";
+    if (!n) j->each(j->user, &none);
     for (unsigned i = 0; i < n; i++) {
         spvf_device_info info;
         list_one(&cl, devices[i], i, &j->arena, &info);

@@ -1,0 +1,110 @@
+/* cubin.c — the text of a program becomes code of the device, which the driver's compiler makes and
+ * the cache keeps: for the text, the generation of the device and the version of the driver.
+ *
+ * The compiler takes a hundred times longer than ours, and loading what it has made a thousandth of
+ * that.  Of processes that want the same code at once, one compiles and the others wait for its
+ * entry (runtime/cache/store.c).  What was found and cannot be loaded is made again.
+ */
+#include "runtime/devices/cuda/cuda.h"
+
+#include <stdlib.h>
+
+enum { LOG_SIZE = 8192 };
+
+typedef struct {
+    cuda *d;
+    const char *ptx;
+    size_t size; /* of the text with the 0 at its end */
+    rt_entry entry;
+    char log[LOG_SIZE];
+    cu_module module;
+} loading;
+
+static rt_key key_of(const cuda *d, const char *ptx, size_t size) {
+    static const char kind[] = "cubin";
+    const uint32_t numbers[] = {(uint32_t)d->version, d->generation};
+    rt_hash h;
+    rt_key key;
+    rt_hash_begin(&h);
+    rt_hash_add(&h, kind, sizeof kind);
+    rt_hash_add(&h, numbers, sizeof numbers);
+    rt_hash_add(&h, ptx, size);
+    rt_hash_end(&h, key.bytes);
+    return key;
+}
+
+/* ---------------------------------------------------------------------------- what the log says */
+
+/* Line n of the text, without the spaces at its ends; NULL: it has none. */
+static const char *line_of(const char *text, unsigned long n, int *length) {
+    while (n > 1 && (text = strchr(text, '\n'))) {
+        text++;
+        n--;
+    }
+    if (!n || !text) return NULL;
+    text += strspn(text, " \t");
+    *length = (int)strcspn(text, "\n");
+    return text;
+}
+
+/* The log of the compiler names lines by their numbers: "…, line 12; error   : …". */
+IR_NORETURN static void refuse(const loading *l) {
+    const char *at = strstr(l->log, ", line ");
+    int length = 0;
+    const char *line = at ? line_of(l->ptx, strtoul(at + 7, NULL, 10), &length) : NULL;
+    rt_throw(l->d->base.context, IR_ERR_DEVICE, "cuda: the driver says: %.600s%s%.*s", l->log,
+             line ? "\nThe line is: " : "", length < 200 ? length : 200, line ? line : "");
+}
+
+/* ------------------------------------------------------------------------------------ compiling */
+
+static cu_result link_text(loading *l, cu_link link) {
+    const cu_calls *cu = l->d->cu;
+    void *text = (void *)(uintptr_t)l->ptx; /* which stays as it is */
+    void *code;
+    size_t size;
+    cu_result error = cu->link_add(link, CU_JIT_INPUT_PTX, text, l->size, "program", 0, NULL, NULL);
+    if (!error) error = cu->link_complete(link, &code, &size);
+    if (!error) error = cu->load(&l->module, code);
+    if (!error) rt_entry_write(&l->entry, code, size, &l->d->base.context->cx);
+    return error;
+}
+
+static void compile(loading *l) {
+    int options[] = {CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_SIZE};
+    void *values[] = {l->log, (void *)(uintptr_t)LOG_SIZE};
+    cuda *d = l->d;
+    cu_link link;
+    cuda_must(d, "cuLinkCreate", d->cu->link_create(2, options, values, &link));
+    cu_result error = link_text(l, link);
+    d->cu->link_end(link);
+    l->log[LOG_SIZE - 1] = 0;
+    if (error && *l->log) refuse(l);
+    cuda_must(d, "cuLinkAddData", error);
+}
+
+static bool load_entry(loading *l) {
+    if (!l->entry.bytes) return false;
+    if (!l->d->cu->load(&l->module, l->entry.bytes)) return true;
+    rt_entry_replace(&l->entry);
+    return false;
+}
+
+static void load_or_compile(void *arg) {
+    loading *l = arg;
+    if (!load_entry(l)) compile(l);
+}
+
+cu_module cuda_load(cuda *d, const char *ptx) {
+    ir_ctx *cx = &d->base.context->cx;
+    loading l = {.d = d, .ptx = ptx, .size = strlen(ptx) + 1};
+    const rt_key key = key_of(d, ptx, l.size);
+    ir_begin_stage(cx, "driver", NULL);
+    rt_entry_begin(&d->cache, &key, &l.entry);
+    bool ok = ir_try(cx, load_or_compile, &l);
+    ir_status status = cx->status;
+    rt_entry_end(&l.entry);
+    ir_end_stage(cx);
+    if (!ok) ir_throw(cx, status);
+    return l.module;
+}

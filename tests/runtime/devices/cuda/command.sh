@@ -1,0 +1,86 @@
+#!/bin/sh
+# command.sh BUILD: the command and device cuda on a driver without a GPU: why a device is not there,
+# plans, processes that share code, and cubins where there is an assembler.
+set -u
+spvfuse=$PWD/$1/spvfuse
+driver=$PWD/$1/tests/runtime/devices/cuda
+bench=$PWD/$1/bench
+# shellcheck source=tests/count.sh
+. tests/count.sh
+cd "$work" || exit 1
+export SPVFUSE_CACHE_DIR="$work/cache"
+
+# With the driver, and with a folder in which its library is something else.
+gpu() { env LD_LIBRARY_PATH="$driver" "$@"; }
+
+# says TEXT COMMAND…: a test that passes when the output has a line like that.
+says() {
+    text=$1
+    shift
+    if "$@" 2>&1 | grep -q -- "$text"; then passed; else failed "$*: not '$text': $("$@" 2>&1)"; fi
+}
+
+# ---- why not
+says '^cuda:0 *Fake GPU 0' gpu "$spvfuse" devices
+says '^cuda:1 *Fake GPU 1' gpu env FAKE_CUDA_DEVICES=2 "$spvfuse" devices
+check 'a device that is missing is not listed' \
+    sh -c "LD_LIBRARY_PATH=$driver FAKE_CUDA_DEVICES=0 $spvfuse devices | grep -c cuda | grep -qx 0"
+says '^cuda .*not usable: the driver has no device)' \
+    gpu env FAKE_CUDA_DEVICES=0 "$spvfuse" devices -v
+says '^cuda .*the driver does not start: CUDA_ERROR_NO_DEVICE (100: ' \
+    gpu env FAKE_CUDA_FAIL=cuInit:1:100 "$spvfuse" devices -v
+says '"why_not":"the driver does not start: CUDA_ERROR_NO_DEVICE' \
+    gpu env FAKE_CUDA_FAIL=cuInit:1:100 "$spvfuse" devices -v --json
+says '^cuda:0 .*not usable: it is older than sm_70)' gpu env FAKE_CUDA_SM=61 "$spvfuse" devices
+mkdir old
+echo 'int cuInit(unsigned flags) { return (int)flags; }' >old.c
+gcc -shared -fPIC -o old/libcuda.so.1 old.c
+says '^cuda .*the driver is too old: it has no cuDriverGetVersion)' \
+    env LD_LIBRARY_PATH="$work/old" "$spvfuse" devices -v
+
+# ---- plans
+cp "$bench/saxpy.spv" "$bench/scale.spv" .
+cat >pair.plan <<'PLAN'
+buffer x   f32[1024] = iota
+buffer y   f32[1024] = 1.0
+buffer tmp f32[1024] internal
+buffer out f32[1024]
+fuse pair {
+  launch "saxpy.spv":saxpy  global 1024 local 64 args x, y, 2.0f, tmp
+  launch "scale.spv":scale  global 1024 local 64 args tmp, 3.0f, out
+}
+PLAN
+calls() { grep -c "^$1\$" log; }
+says 'cuda: the driver is too old' env LD_LIBRARY_PATH="$work/old" "$spvfuse" run -d cuda pair.plan
+check 'a plan runs' gpu env FAKE_CUDA_LOG=log "$spvfuse" run -d cuda pair.plan
+check 'as one launch' [ "$(calls cuLaunchKernel)" = 1 ]
+check 'that was compiled' [ "$(calls cuLinkAddData_v2)" = 1 ]
+rm log
+check 'another process' gpu env FAKE_CUDA_LOG=log "$spvfuse" run -d cuda pair.plan
+check 'compiles nothing' [ "$(calls cuLinkAddData_v2)" = 0 ]
+check 'and loads one module' [ "$(calls cuModuleLoadData)" = 1 ]
+says 'cuda: .*CUDA_ERROR_ILLEGAL_ADDRESS), in ' \
+    gpu env FAKE_CUDA_FAIL=kernel:1:700 "$spvfuse" run -d cuda pair.plan
+says 'cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY' \
+    gpu env FAKE_CUDA_FAIL=cuMemAlloc_v2:2:2 "$spvfuse" run -d cuda pair.plan
+check 'the cache is whole' "$spvfuse" cache verify
+
+# ---- cubins
+if command -v ptxas >/dev/null || [ -x /usr/local/cuda/bin/ptxas ]; then
+    check 'a cubin' "$spvfuse" compile saxpy.spv -t cubin:sm_90 -o saxpy.cubin
+    check 'in a container' "$spvfuse" pack saxpy.cubin -o saxpy.container
+    says 'sm_90' "$spvfuse" inspect saxpy.container
+    says 'ptxas says: .*sm_72' "$spvfuse" compile saxpy.spv -t cubin:sm_72 -o none.cubin
+fi
+mkdir bin
+# shellcheck disable=SC2016
+cat >bin/ptxas <<'SH'
+#!/bin/sh
+echo "ptxas /dev/stdin, line 7; error   : no" >&2
+exit 1
+SH
+chmod +x bin/ptxas
+says 'bin/ptxas says: ptxas /dev/stdin, line 7; error' \
+    env PATH="$work/bin:$PATH" "$spvfuse" compile saxpy.spv -t cubin -o none.cubin
+check 'nothing is written' [ ! -e none.cubin ]
+finish

@@ -1,0 +1,125 @@
+/* cuda_bench.h — what the tests of device cuda share: the device on the driver of fake_cuda.c, whose
+ * launches device cpu runs, from the same kernels.  So results are right, too, although nothing
+ * executes PTX. */
+#ifndef TESTS_CUDA_BENCH_H
+#define TESTS_CUDA_BENCH_H
+
+#include "runtime/cache/cache.h"
+#include "runtime/devices/device.h"
+#include "tests/runtime/bench.h"
+#include "tests/runtime/devices/cuda/fake_cuda.h"
+
+typedef struct {
+    spvf_context *context, *host;
+    spvf_module *module, *same; /* for each of the two devices */
+    rt_device *device, *cpu;
+    rt_program *program, *cpu_program;
+    char folder[TEMPORARY_NAME]; /* of the cache */
+} cuda_bench;
+
+static cuda_bench bench; /* of this process: each test is one */
+
+/* ------------------------------------------------------------------- launches are those of the cpu */
+
+static void place_arg(const ir_func *f, uint32_t n, void *param, unsigned size, rt_arg *out) {
+    const ir_param *p = &f->param[n];
+    ir_arg_kind kind = ir_arg_kind_of(f->param_val[n]->type, p);
+    if (kind == IR_ARG_POINTER)
+        *out = rt_address_arg(*(void **)param, 0);
+    else if (kind == IR_ARG_LOCAL)
+        *out = rt_local_arg(64 << 10);
+    else
+        *out = rt_value_arg(param, size);
+}
+
+static spvf_range range_of(const fake_cuda_launch *l) {
+    spvf_range r = {.dims = 3};
+    for (unsigned k = 0; k < 3; k++) {
+        r.local[k] = l->block[k];
+        r.global[k] = (uint64_t)l->grid[k] * l->block[k];
+    }
+    return r;
+}
+
+/* Hidden parameters are the offset, if any: kernels of these tests do not ask for dimensions. */
+static void run_on_cpu(const fake_cuda_launch *l, void **params) {
+    const ir_func *f = ir_func_find(bench.same->ir, l->kernel);
+    rt_arg args[FAKE_CUDA_PARAMS];
+    spvf_range r = range_of(l);
+    cr_assert_not_null(f, "%s", l->kernel);
+    for (uint32_t n = 0; n < f->nparams; n++) place_arg(f, n, params[n], l->size[n], &args[n]);
+    for (uint32_t k = 0; k + 2 < l->params - f->nparams; k++)
+        for (unsigned d = 0; d < 3; d++) r.offset[d] = *(uint64_t *)params[f->nparams + d];
+    rt_device_launch(bench.cpu, &(rt_launch){.function = bench.cpu->driver->find(
+                                                 bench.cpu, bench.cpu_program, l->kernel),
+                                             .range = &r,
+                                             .args = args,
+                                             .count = f->nparams});
+}
+
+/* ----------------------------------------------------------------------------------- the fixture */
+
+static inline void use_cache_folder(void) {
+    cr_assert(temporary_folder(bench.folder));
+    setenv("SPVFUSE_CACHE_DIR", bench.folder, 1);
+}
+
+static inline void open_bench(const char *kernels) {
+    if (!*bench.folder) use_cache_folder();
+    bench.context = new_context();
+    bench.host = new_context();
+    bench.module = load_text(bench.context, kernels);
+    bench.same = load_text(bench.host, kernels);
+    bench.device = rt_device_open(bench.context, "cuda");
+    bench.cpu = rt_device_open(bench.host, "cpu");
+    bench.program = bench.device->driver->build(bench.device, bench.module->ir);
+    bench.cpu_program = bench.cpu->driver->build(bench.cpu, bench.same->ir);
+    fake_cuda_run_with(run_on_cpu);
+}
+
+static inline void close_bench(void) {
+    rt_device_close(bench.device);
+    rt_device_close(bench.cpu);
+    spvf_module_destroy(bench.module);
+    spvf_module_destroy(bench.same);
+    spvf_context_destroy(bench.context);
+    spvf_context_destroy(bench.host);
+    cr_expect_eq(fake_cuda_memories(), 0);
+    cr_expect_eq(fake_cuda_modules(), 0);
+    cr_expect_eq(bytes_held, 0);
+}
+
+static inline void remove_cache_folder(void) {
+    char command[TEMPORARY_NAME + 16];
+    snprintf(command, sizeof command, "rm -rf '%s'", bench.folder);
+    cr_expect_eq(system(command), 0);
+}
+
+/* --------------------------------------------------------------------------- calls that may throw */
+
+static inline rt_memory *new_memory(const void *data, size_t bytes) {
+    return bench.device->driver->allocate(bench.device, "m", bytes, data);
+}
+
+static inline void find_body(void *name) {
+    bench.device->driver->find(bench.device, bench.program, name);
+}
+
+static inline void run_body(void *command) { rt_device_run(bench.device, command); }
+
+/* False: it has thrown, and `messages` says why. */
+static inline bool try_to(void (*body)(void *arg), const void *arg) {
+    messages[0] = 0;
+    return ir_try(&bench.context->cx, body, (void *)(uintptr_t)arg);
+}
+
+static inline bool can_find(const char *kernel) { return try_to(find_body, kernel); }
+
+static inline rt_function *find(const char *kernel) {
+    cr_assert(can_find(kernel), "%s", messages);
+    return bench.device->driver->find(bench.device, bench.program, kernel);
+}
+
+static inline bool run(const rt_command *command) { return try_to(run_body, command); }
+
+#endif

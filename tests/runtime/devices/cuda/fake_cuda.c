@@ -1,0 +1,587 @@
+/* fake_cuda.c — a driver without a GPU, for tests (fake_cuda.h).
+ *
+ * Memory of the device is memory of the process, at the addresses that kernels get.  Commands run
+ * when they are given, except that a thread calls what tells of the end of commands.  "Compiled"
+ * code is the text with a head before it, and a launch is written down, with the bytes of its
+ * parameters, which the text declares.  Nothing executes PTX: a test may say what launches do.
+ *
+ * Source: CUDA Driver API.
+ */
+#include "tests/runtime/devices/cuda/fake_cuda.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define API __attribute__((visibility("default")))
+
+typedef int result;
+enum {
+    OK,
+    INVALID_VALUE = 1,
+    OUT_OF_MEMORY = 2,
+    INVALID_CONTEXT = 201,
+    INVALID_IMAGE = 200,
+    INVALID_PTX = 218,
+    NOT_FOUND = 500
+};
+
+/* -------------------------------------------------------------------------------- what is known */
+
+enum { MOST_CALLS = 1 << 16, MOST_LAUNCHES = 1 << 12, MOST_FAILURES = 8 };
+
+typedef struct {
+    char symbol[48];
+    unsigned n, seen;
+    int error;
+    bool lost;
+} failure;
+
+static struct {
+    pthread_mutex_t lock;
+    const char *call[MOST_CALLS]; /* names, which are literals */
+    unsigned calls, launches, failures, memories, modules;
+    fake_cuda_launch launch[MOST_LAUNCHES];
+    failure fail[MOST_FAILURES];
+    int lost; /* the error that all calls give */
+    void (*run)(const fake_cuda_launch *l, void **params);
+} fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static _Thread_local int current; /* is there a context? */
+
+static long setting(const char *name, long otherwise) {
+    const char *value = getenv(name);
+    return value && *value ? strtol(value, NULL, 10) : otherwise;
+}
+
+static void log_line(const char *line) {
+    const char *path = getenv("FAKE_CUDA_LOG");
+    FILE *f = path ? fopen(path, "a") : NULL;
+    if (!f) return;
+    fprintf(f, "%s\n", line);
+    fclose(f);
+}
+
+API void fake_cuda_fail(const char *symbol, unsigned n, int error, int lost) {
+    failure *f = &fake.fail[fake.failures < MOST_FAILURES ? fake.failures++ : 0];
+    *f = (failure){.n = n, .error = error, .lost = lost != 0};
+    snprintf(f->symbol, sizeof f->symbol, "%s", symbol);
+}
+
+static void read_environment(void) {
+    const char *wanted = getenv("FAKE_CUDA_FAIL");
+    char symbol[48], lost[8] = "";
+    unsigned n;
+    int error;
+    if (wanted && sscanf(wanted, "%47[^:]:%u:%d:%7s", symbol, &n, &error, lost) >= 3)
+        fake_cuda_fail(symbol, n, error, *lost);
+}
+
+static result fail_as_told(const char *symbol) {
+    result error = OK;
+    for (failure *f = fake.fail; f < fake.fail + fake.failures; f++) {
+        if (strcmp(f->symbol, symbol) != 0 || ++f->seen != f->n) continue;
+        error = f->error;
+        if (f->lost) fake.lost = error;
+    }
+    return error;
+}
+
+/* Begins each function of the driver. */
+static result enter(const char *symbol, bool needs_context) {
+    static bool read;
+    pthread_mutex_lock(&fake.lock);
+    if (!read) read_environment();
+    read = true;
+    if (fake.calls < MOST_CALLS) fake.call[fake.calls++] = symbol;
+    result error = fail_as_told(symbol);
+    if (!error) error = fake.lost;
+    if (!error && needs_context && !current) error = INVALID_CONTEXT;
+    log_line(symbol);
+    pthread_mutex_unlock(&fake.lock);
+    return error;
+}
+
+#define ENTER(symbol, needs_context)                                                               \
+    do {                                                                                           \
+        result enter_error = enter(symbol, needs_context);                                         \
+        if (enter_error) return enter_error;                                                       \
+    } while (0)
+
+API unsigned fake_cuda_count(const char *symbol) {
+    unsigned n = 0;
+    pthread_mutex_lock(&fake.lock);
+    for (unsigned k = 0; k < fake.calls; k++) n += !symbol || !strcmp(fake.call[k], symbol);
+    pthread_mutex_unlock(&fake.lock);
+    return n;
+}
+
+API unsigned fake_cuda_launches(void) { return fake.launches; }
+API unsigned fake_cuda_memories(void) { return fake.memories; }
+API unsigned fake_cuda_modules(void) { return fake.modules; }
+API const fake_cuda_launch *fake_cuda_launch_at(unsigned n) { return &fake.launch[n]; }
+API void fake_cuda_run_with(void (*run)(const fake_cuda_launch *l, void **params)) {
+    fake.run = run;
+}
+
+API void fake_cuda_forget(void) {
+    pthread_mutex_lock(&fake.lock);
+    fake.calls = fake.launches = fake.failures = 0;
+    fake.lost = OK;
+    pthread_mutex_unlock(&fake.lock);
+}
+
+/* -------------------------------------------------------------------------- devices and contexts */
+
+API result cuInit(unsigned flags) {
+    ENTER("cuInit", false);
+    return flags ? INVALID_VALUE : OK;
+}
+
+API result cuDriverGetVersion(int *version) {
+    ENTER("cuDriverGetVersion", false);
+    *version = (int)setting("FAKE_CUDA_VERSION", 13000);
+    return OK;
+}
+
+API result cuDeviceGetCount(int *n) {
+    ENTER("cuDeviceGetCount", false);
+    *n = (int)setting("FAKE_CUDA_DEVICES", 1);
+    return OK;
+}
+
+API result cuDeviceGet(int *d, int n) {
+    ENTER("cuDeviceGet", false);
+    *d = n;
+    return OK;
+}
+
+API result cuDeviceGetName(char *name, int size, int d) {
+    ENTER("cuDeviceGetName", false);
+    snprintf(name, (size_t)size, "Fake GPU %d", d);
+    return OK;
+}
+
+API result cuDeviceGetAttribute(int *value, int which, int d) {
+    (void)d;
+    ENTER("cuDeviceGetAttribute", false);
+    int sm = (int)setting("FAKE_CUDA_SM", 90);
+    switch (which) {
+    case 75: *value = sm / 10; break;
+    case 76: *value = sm % 10; break;
+    case 97: *value = 227 << 10; break;
+    case 11: *value = INT32_MAX; break; /* bytes of a pitch */
+    case 16: *value = 132; break;       /* multiprocessors */
+    case 95: *value = 1; break;         /* cooperative launches */
+    default: *value = 0; break;
+    }
+    return OK;
+}
+
+API result cuDevicePrimaryCtxRetain(void **context, int d) {
+    static char contexts[64];
+    ENTER("cuDevicePrimaryCtxRetain", false);
+    *context = &contexts[d & 63];
+    return OK;
+}
+
+API result cuCtxSetCurrent(void *context) {
+    ENTER("cuCtxSetCurrent", false);
+    current = context != NULL;
+    return OK;
+}
+
+API result cuGetErrorName(result error, const char **text) {
+    static const struct {
+        result error;
+        const char *name;
+    } names[] = {{INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE"},
+                 {OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY"},
+                 {100, "CUDA_ERROR_NO_DEVICE"},
+                 {INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE"},
+                 {INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT"},
+                 {INVALID_PTX, "CUDA_ERROR_INVALID_PTX"},
+                 {NOT_FOUND, "CUDA_ERROR_NOT_FOUND"},
+                 {700, "CUDA_ERROR_ILLEGAL_ADDRESS"}};
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+        if (names[n].error == error) return *text = names[n].name, OK;
+    return INVALID_VALUE;
+}
+
+API result cuGetErrorString(result error, const char **text) {
+    *text = error == OUT_OF_MEMORY ? "out of memory"
+            : error == 700         ? "an illegal memory access was encountered"
+                                   : "the call has failed as it was told";
+    return OK;
+}
+
+/* --------------------------------------------------------------------------------------- memory */
+
+API result cuMemAlloc_v2(uint64_t *at, size_t bytes) {
+    ENTER("cuMemAlloc_v2", true);
+    if (!bytes) return INVALID_VALUE;
+    void *memory = aligned_alloc(256, (bytes + 255) / 256 * 256);
+    if (!memory) return OUT_OF_MEMORY;
+    memset(memory, 0xa5, bytes);
+    fake.memories++;
+    *at = (uintptr_t)memory;
+    return OK;
+}
+
+API result cuMemFree_v2(uint64_t at) {
+    free((void *)(uintptr_t)at);
+    fake.memories--;
+    ENTER("cuMemFree_v2", true);
+    return OK;
+}
+
+API result cuMemHostAlloc(void **at, size_t bytes, unsigned flags) {
+    ENTER("cuMemHostAlloc", true);
+    (void)flags;
+    *at = malloc(bytes);
+    return *at ? OK : OUT_OF_MEMORY;
+}
+
+API result cuMemFreeHost(void *at) {
+    free(at);
+    ENTER("cuMemFreeHost", true);
+    return OK;
+}
+
+API result cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t n, void *stream) {
+    ENTER("cuMemcpyHtoDAsync_v2", true);
+    memcpy((void *)(uintptr_t)to, from, n);
+    return stream ? OK : INVALID_VALUE;
+}
+
+API result cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t n, void *stream) {
+    ENTER("cuMemcpyDtoHAsync_v2", true);
+    memcpy(to, (void *)(uintptr_t)from, n);
+    return stream ? OK : INVALID_VALUE;
+}
+
+API result cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t n, void *stream) {
+    ENTER("cuMemcpyDtoDAsync_v2", true);
+    memmove((void *)(uintptr_t)to, (void *)(uintptr_t)from, n);
+    return stream ? OK : INVALID_VALUE;
+}
+
+/* One side of a copy of boxes. */
+typedef struct {
+    size_t x, y, z, level;
+    int type; /* 1: host, 2: device */
+    void *host;
+    uint64_t device;
+    void *array, *reserved;
+    size_t pitch, height;
+} side;
+typedef struct {
+    side from, to;
+    size_t width, height, depth;
+} box_copy;
+
+static char *row_of(const side *s, size_t y, size_t z) {
+    char *base = s->type == 1 ? s->host : (char *)(uintptr_t)s->device;
+    return base + ((s->z + z) * s->height + s->y + y) * s->pitch + s->x;
+}
+
+API result cuMemcpy3DAsync_v2(const box_copy *c, void *stream) {
+    ENTER("cuMemcpy3DAsync_v2", true);
+    const side *sides[] = {&c->from, &c->to};
+    for (int n = 0; n < 2; n++)
+        if (sides[n]->pitch < c->width || (c->depth > 1 && sides[n]->height < c->height) ||
+            sides[n]->type < 1 || sides[n]->type > 2)
+            return INVALID_VALUE;
+    for (size_t z = 0; z < c->depth; z++)
+        for (size_t y = 0; y < c->height; y++)
+            memmove(row_of(&c->to, y, z), row_of(&c->from, y, z), c->width);
+    return stream ? OK : INVALID_VALUE;
+}
+
+static result set_rows(uint64_t at, size_t pitch, const void *unit, size_t bytes, size_t size[2]) {
+    if (at % bytes || pitch % bytes) return INVALID_VALUE;
+    for (size_t y = 0; y < size[1]; y++)
+        for (size_t x = 0; x < size[0]; x++)
+            memcpy((char *)(uintptr_t)at + y * pitch + x * bytes, unit, bytes);
+    return OK;
+}
+
+#define SET(bits, type)                                                                            \
+    API result cuMemsetD##bits##Async(uint64_t at, type unit, size_t n, void *stream) {            \
+        (void)stream;                                                                              \
+        ENTER("cuMemsetD" #bits "Async", true);                                                    \
+        return set_rows(at, 0, &unit, sizeof unit, (size_t[]){n, 1});                              \
+    }                                                                                              \
+    API result cuMemsetD2D##bits##Async(uint64_t at, size_t pitch, type unit, size_t width,        \
+                                        size_t height, void *stream) {                             \
+        (void)stream;                                                                              \
+        ENTER("cuMemsetD2D" #bits "Async", true);                                                  \
+        return set_rows(at, pitch, &unit, sizeof unit, (size_t[]){width, height});                 \
+    }
+SET(8, unsigned char)
+SET(16, unsigned short)
+SET(32, unsigned)
+
+/* -------------------------------------------------------------------------------------- streams */
+
+typedef void callback(void *stream, result status, void *user);
+
+typedef struct call {
+    callback *f;
+    void *stream, *user;
+    result status;
+    struct call *next;
+} call;
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t change;
+    call *first, **end;
+    unsigned running;
+    bool started;
+} calls = {.lock = PTHREAD_MUTEX_INITIALIZER, .change = PTHREAD_COND_INITIALIZER};
+
+static void *call_all(void *arg) {
+    (void)arg;
+    pthread_mutex_lock(&calls.lock);
+    for (;;) {
+        while (!calls.first) pthread_cond_wait(&calls.change, &calls.lock);
+        call *c = calls.first;
+        calls.first = c->next;
+        if (!calls.first) calls.end = &calls.first;
+        calls.running++;
+        pthread_mutex_unlock(&calls.lock);
+        c->f(c->stream, c->status, c->user);
+        free(c);
+        pthread_mutex_lock(&calls.lock);
+        calls.running--;
+        pthread_cond_broadcast(&calls.change);
+    }
+    return NULL;
+}
+
+static void start_calling(void) {
+    pthread_t thread;
+    if (calls.started) return;
+    calls.started = true;
+    calls.end = &calls.first;
+    pthread_create(&thread, NULL, call_all, NULL);
+    pthread_detach(thread);
+}
+
+API result cuStreamCreate(void **stream, unsigned flags) {
+    ENTER("cuStreamCreate", true);
+    (void)flags;
+    *stream = malloc(1);
+    return OK;
+}
+
+API result cuStreamDestroy_v2(void *stream) {
+    free(stream);
+    ENTER("cuStreamDestroy_v2", true);
+    return OK;
+}
+
+API result cuStreamSynchronize(void *stream) {
+    (void)stream;
+    pthread_mutex_lock(&calls.lock);
+    while (calls.first || calls.running) pthread_cond_wait(&calls.change, &calls.lock);
+    pthread_mutex_unlock(&calls.lock);
+    ENTER("cuStreamSynchronize", true);
+    return OK;
+}
+
+API result cuStreamAddCallback(void *stream, callback *f, void *user, unsigned flags) {
+    (void)flags;
+    result error = enter("cuStreamAddCallback", true);
+    if (error && error != fake.lost) return error;
+    call *c = malloc(sizeof *c);
+    *c = (call){.f = f, .stream = stream, .user = user, .status = fake.lost};
+    pthread_mutex_lock(&calls.lock);
+    start_calling();
+    *calls.end = c;
+    calls.end = &c->next;
+    pthread_cond_broadcast(&calls.change);
+    pthread_mutex_unlock(&calls.lock);
+    return OK;
+}
+
+/* ------------------------------------------------------------------------------ modules and code */
+
+static const char head[] = "\177FAKE CUBIN\n";
+
+/* What the driver links: options name the log. */
+typedef struct {
+    char *log, *code;
+    size_t log_size, size;
+} linking;
+
+API result cuLinkCreate_v2(unsigned n, int *option, void **value, void **state) {
+    ENTER("cuLinkCreate_v2", true);
+    linking *l = calloc(1, sizeof *l);
+    for (unsigned k = 0; k < n; k++) {
+        if (option[k] == 5) l->log = value[k];
+        if (option[k] == 6) l->log_size = (size_t)(uintptr_t)value[k];
+    }
+    *state = l;
+    return OK;
+}
+
+static result compile(linking *l, const char *text, size_t size) {
+    struct timespec slow = {.tv_nsec = setting("FAKE_CUDA_SLOW", 0) * 1000000};
+    if (slow.tv_nsec) nanosleep(&slow, NULL);
+    if (strncmp(text, ".version", 8) != 0) return INVALID_PTX;
+    l->size = sizeof head - 1 + size;
+    l->code = malloc(l->size);
+    memcpy(l->code, head, sizeof head - 1);
+    memcpy(l->code + sizeof head - 1, text, size);
+    return OK;
+}
+
+API result cuLinkAddData_v2(void *state, int type, void *data, size_t size, const char *name,
+                            unsigned n, int *option, void **value) {
+    linking *l = state;
+    (void)name, (void)n, (void)option, (void)value;
+    result error = enter("cuLinkAddData_v2", true);
+    if (!error) error = type == 1 ? compile(l, data, size) : INVALID_VALUE;
+    if (error == INVALID_PTX && l->log)
+        snprintf(l->log, l->log_size,
+                 "ptxas application ptx input, line 3; error   : Unknown symbol 'nonsense'\n"
+                 "ptxas fatal   : Ptx assembly aborted due to errors");
+    return error;
+}
+
+API result cuLinkComplete(void *state, void **code, size_t *size) {
+    linking *l = state;
+    ENTER("cuLinkComplete", true);
+    *code = l->code;
+    *size = l->size;
+    return OK;
+}
+
+API result cuLinkDestroy(void *state) {
+    linking *l = state;
+    free(l->code);
+    free(l);
+    ENTER("cuLinkDestroy", false);
+    return OK;
+}
+
+typedef struct {
+    char *text;
+} module;
+
+typedef struct function {
+    char name[64];
+    unsigned params, size[FAKE_CUDA_PARAMS];
+    struct function *next;
+} function;
+
+static function *functions; /* which a driver keeps with their module */
+
+API result cuModuleLoadData(module **m, const void *image) {
+    ENTER("cuModuleLoadData", true);
+    const char *text = image;
+    if (strncmp(text, head, sizeof head - 1) != 0) return INVALID_IMAGE;
+    *m = malloc(sizeof **m);
+    (*m)->text = strdup(text + sizeof head - 1);
+    fake.modules++;
+    return OK;
+}
+
+API result cuModuleUnload(module *m) {
+    free(m->text);
+    free(m);
+    fake.modules--;
+    ENTER("cuModuleUnload", true);
+    return OK;
+}
+
+/* Bytes of a parameter that is declared here: ".param .align 4 .b8 NAME[12]", ".param .u64 NAME". */
+static unsigned size_of_param(const char *at, const char *end) {
+    const char *bytes = strstr(at, " .b8 "), *bracket = bytes ? strchr(bytes, '[') : NULL;
+    if (bracket && bracket < end) return (unsigned)strtoul(bracket + 1, NULL, 10);
+    static const char *const kinds = "usbf";
+    for (const char *p = at; p < end; p++)
+        if (*p == '.' && strchr(kinds, p[1]) && p[2] >= '0' && p[2] <= '9')
+            return (unsigned)strtoul(p + 2, NULL, 10) / 8;
+    return 0;
+}
+
+static void read_params(function *f, const char *at) {
+    const char *close = strstr(at, "\n{");
+    for (at = strstr(at, ".param"); at && at < close; at = strstr(at + 1, ".param")) {
+        const char *end = strpbrk(at, ",\n");
+        if (f->params == FAKE_CUDA_PARAMS) return;
+        f->size[f->params++] = size_of_param(at, end);
+    }
+}
+
+API result cuModuleGetFunction(function **f, module *m, const char *name) {
+    char wanted[80];
+    ENTER("cuModuleGetFunction", true);
+    snprintf(wanted, sizeof wanted, ".entry %s(", name);
+    const char *at = strstr(m->text, wanted);
+    if (!at) return NOT_FOUND;
+    *f = calloc(1, sizeof **f);
+    (*f)->next = functions;
+    functions = *f;
+    snprintf((*f)->name, sizeof(*f)->name, "%s", name);
+    read_params(*f, at);
+    return OK;
+}
+
+API result cuFuncGetAttribute(int *value, int which, function *f) {
+    (void)f;
+    ENTER("cuFuncGetAttribute", true);
+    *value = which == 0 ? (int)setting("FAKE_CUDA_THREADS", 1024) : which == 4 ? 32 : 0;
+    return OK;
+}
+
+API result cuFuncSetAttribute(function *f, int which, int value) {
+    (void)f, (void)which, (void)value;
+    ENTER("cuFuncSetAttribute", true);
+    return OK;
+}
+
+/* As if a processor had room for 1536 threads. */
+API result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, function *f, int threads,
+                                                       size_t shared) {
+    (void)f, (void)shared;
+    ENTER("cuOccupancyMaxActiveBlocksPerMultiprocessor", true);
+    *blocks = (int)setting("FAKE_CUDA_THREADS_AT_ONCE", 1536) / threads;
+    return OK;
+}
+
+/* ------------------------------------------------------------------------------------- launches */
+
+static void write_down(fake_cuda_launch *l, const function *f, void **params) {
+    snprintf(l->kernel, sizeof l->kernel, "%s", f->name);
+    l->params = f->params;
+    for (unsigned n = 0; n < f->params; n++) {
+        l->size[n] = f->size[n];
+        memcpy(l->value[n], params[n], f->size[n] < FAKE_CUDA_VALUE ? f->size[n] : FAKE_CUDA_VALUE);
+    }
+}
+
+API result cuLaunchKernel(function *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                          unsigned by, unsigned bz, unsigned shared, void *stream, void **params,
+                          void **extra) {
+    (void)extra;
+    ENTER("cuLaunchKernel", true);
+    if (!gx || !gy || !gz || gy > 65535 || gz > 65535 || gx > INT32_MAX || !stream ||
+        (uint64_t)bx * by * bz > 1024 || !bx || !by || !bz || bz > 64)
+        return INVALID_VALUE;
+    fake_cuda_launch l = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared};
+    write_down(&l, f, params);
+    pthread_mutex_lock(&fake.lock);
+    if (fake.launches < MOST_LAUNCHES) fake.launch[fake.launches++] = l;
+    result error = fail_as_told("kernel");
+    if (error) fake.lost = error;
+    pthread_mutex_unlock(&fake.lock);
+    if (!error && fake.run) fake.run(&l, params);
+    return OK;
+}
