@@ -51,8 +51,8 @@ done
 # Public headers find each other where they are installed.
 check runtime spvfuse.h
 check runtime/cli runtime/spvfuse.h
-check runtime/api ir/ frontend/frontend.h passes/fusion/fuse.h codegen/codegen.h runtime/spvfuse.h \
-    runtime/native/native.h runtime/devices/cpu/cpu.h
+check runtime/api ir/ frontend/frontend.h passes/fusion/fuse.h passes/workgroup/regions.h \
+    codegen/codegen.h runtime/spvfuse.h runtime/native/native.h runtime/devices/cpu/cpu.h
 check runtime/container ir/ runtime/api/runtime.h runtime/native/native.h runtime/devices/cpu/cpu.h
 check runtime/plan ir/ runtime/devices/device.h
 check runtime/native passes/workgroup/regions.h runtime/api/runtime.h runtime/system/

@@ -36,6 +36,20 @@ unsigned pass_subgroup_needed(const ir_func *kernel, const ir_target *target);
 /* Can a kernel find out which of its items form a work-group?  (observes.c) */
 bool pass_observes_groups(const ir_func *kernel, ir_arena *scratch);
 
+/* How a kernel is made for launches that are parts of a range (boxes.c). */
+typedef enum {
+    PASS_WHOLE,   /* it is not */
+    PASS_GUARDED, /* items beyond the end of the range do nothing */
+    PASS_BOXES    /* each launch has groups of one size */
+} pass_parts;
+enum { PASS_BOX_NUMBERS = 12 };
+/* Makes a kernel that calls nothing such a one.  Numbers of the given type, IR_I32 if ids and sizes
+ * fit, otherwise IR_I64, follow its parameters, three of each.  Guarded: the end of the range, which
+ * is the offset and the size, and the offset, whereas global ids have that of the launch.  Boxes: the
+ * first group of the launch, the number of groups, local sizes without those that are smaller at the
+ * ends, global sizes. */
+pass_parts pass_make_parts(ir_func *kernel, ir_type number, ir_arena *scratch);
+
 /* The dimension along which the innermost loop over items should run: not 0 if neighbours are nearer
  * in memory in another one.  It pays only if groups are long in that dimension, so a kernel must not
  * observe them.  *crosses: other neighbours are near in some accesses, whose lines of a cache are used

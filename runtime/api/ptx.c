@@ -35,7 +35,7 @@ bool rt_write_ptx(ir_module *m, const cg_ptx_options *o, ir_arena *arena, ir_tex
 typedef struct {
     spvf_context *context;
     const ir_module *from;
-    const cg_ptx_options *options;
+    const rt_ptx_options *options;
     ir_arena *arena;
     ir_vec(const char *) names; /* of kernels to write */
     ir_vec(rt_ptx_kernel) kernels;
@@ -43,12 +43,26 @@ typedef struct {
     bool ok;
 } job;
 
-static void describe(job *j, const ir_func *f) {
+static void describe(job *j, const ir_func *f, pass_parts parts) {
     rt_ptx_kernel *k = ir_push(j->arena, &j->kernels);
     *k = (rt_ptx_kernel){.name = ir_strdup(j->arena, f->name),
                          .entry = cg_ptx_name(j->arena, f->name),
-                         .hidden = cg_ptx_hidden_of(f, j->options)};
+                         .parts = parts,
+                         .hidden = cg_ptx_hidden_of(f, &j->options->code),
+                         .observes_groups =
+                             pass_observes_groups(ir_func_find(j->from, f->name), j->arena)};
     memcpy(k->local, f->attrs.local_size, sizeof k->local);
+}
+
+/* Makes them kernels for parts of ranges; of each, how. */
+static pass_parts *make_parts(job *j, ir_module *m) {
+    pass_parts *parts = ir_new_array(j->arena, pass_parts, j->names.n);
+    ir_type number = j->options->code.wide ? IR_I64 : IR_I32;
+    if (!j->options->parts) return parts;
+    if (!run(m, &j->options->code, "inline")) return NULL;
+    for (uint32_t n = 0; n < j->names.n; n++)
+        parts[n] = pass_make_parts(ir_func_find(m, j->names.data[n]), number, j->arena);
+    return parts;
 }
 
 static void make(void *user, ir_module *m) {
@@ -56,10 +70,12 @@ static void make(void *user, ir_module *m) {
     ir_importer importer = {.m = m};
     for (uint32_t n = 0; n < j->names.n; n++)
         ir_importer_copy(&importer, ir_func_find(j->from, j->names.data[n]), j->names.data[n]);
+    const pass_parts *parts = make_parts(j, m);
     j->text = (ir_text){.arena = j->arena};
-    j->ok = rt_write_ptx(m, j->options, j->arena, &j->text);
+    j->ok = parts && rt_write_ptx(m, &j->options->code, j->arena, &j->text);
     if (!j->ok) return;
-    for (uint32_t n = 0; n < j->names.n; n++) describe(j, ir_func_find(m, j->names.data[n]));
+    for (uint32_t n = 0; n < j->names.n; n++)
+        describe(j, ir_func_find(m, j->names.data[n]), parts[n]);
 }
 
 static void write_all(void *arg) {
@@ -94,7 +110,7 @@ static void keep_what_can_be_written(job *j) {
     }
 }
 
-rt_ptx rt_make_ptx(spvf_context *context, const ir_module *m, const cg_ptx_options *o,
+rt_ptx rt_make_ptx(spvf_context *context, const ir_module *m, const rt_ptx_options *o,
                    ir_arena *arena) {
     job j = {.context = context, .from = m, .options = o, .arena = arena};
     foreach_func (f, m)
@@ -107,7 +123,7 @@ rt_ptx rt_make_ptx(spvf_context *context, const ir_module *m, const cg_ptx_optio
 }
 
 void rt_refuse_ptx(spvf_context *context, const ir_module *m, const char *kernel,
-                   const cg_ptx_options *o, ir_arena *arena) {
+                   const rt_ptx_options *o, ir_arena *arena) {
     const ir_func *f = ir_func_find(m, kernel);
     job j = {.context = context, .from = m, .options = o, .arena = arena};
     if (!f || !(f->flags & IR_FUNC_KERNEL))

@@ -7,6 +7,7 @@
 #include "frontend/frontend.h"
 #include "ir/ir.h"
 #include "passes/fusion/fuse.h"
+#include "passes/workgroup/regions.h"
 #include "runtime/spvfuse.h"
 
 /* ---------------------------------------------------------------------------- handles (api.c …) */
@@ -174,9 +175,15 @@ rt_bytes rt_assemble_ptx(spvf_context *context, ir_arena *a, rt_bytes text, unsi
 
 /* Kernels as PTX. */
 typedef struct {
+    cg_ptx_options code;
+    bool parts; /* for launches that are parts of a range (pass_make_parts) */
+} rt_ptx_options;
+typedef struct {
     const char *name, *entry; /* of the module, of the entry point */
+    pass_parts parts;         /* what follows its parameters, before what is hidden */
     cg_ptx_hidden hidden;
-    uint32_t local[3]; /* that it requires; 0: none */
+    uint32_t local[3];    /* that it requires; 0: none */
+    bool observes_groups; /* otherwise groups may have any shape */
 } rt_ptx_kernel;
 typedef struct {
     const char *text;
@@ -184,10 +191,10 @@ typedef struct {
     uint32_t n;
 } rt_ptx;
 /* All kernels of a module that can be written.  It lies in the arena. */
-rt_ptx rt_make_ptx(spvf_context *context, const ir_module *m, const cg_ptx_options *o,
+rt_ptx rt_make_ptx(spvf_context *context, const ir_module *m, const rt_ptx_options *o,
                    ir_arena *arena);
 /* Throws what keeps a kernel, which is not among those, from being written. */
 IR_NORETURN void rt_refuse_ptx(spvf_context *context, const ir_module *m, const char *kernel,
-                               const cg_ptx_options *o, ir_arena *arena);
+                               const rt_ptx_options *o, ir_arena *arena);
 
 #endif

@@ -6,7 +6,8 @@
  *   variants.c   programs made again for some launches
  *   cubin.c      code of the device, which the cache keeps
  *   copies.c     copies and fills
- *   launch.c     ranges as blocks of threads, arguments, launches
+ *   ranges.c     ranges as blocks of threads
+ *   launch.c     arguments and launches
  *   commands.c   submissions
  *
  * Declarations of the driver's functions are our own, so that nothing of CUDA is needed to build
@@ -125,7 +126,9 @@ struct rt_memory {
 struct rt_function {
     const char *name;
     cu_function function;
-    cg_ptx_hidden hidden;    /* parameters after those of the kernel */
+    pass_parts parts;        /* parameters after those of the kernel, */
+    cg_ptx_hidden hidden;    /* and after those */
+    bool observes_groups;    /* otherwise they may have any shape */
     unsigned local[3];       /* that it requires; 0: none */
     unsigned threads;        /* of a block, at most */
     unsigned usual;          /* of a block where the launch leaves it open; 0: not asked yet */
@@ -136,7 +139,11 @@ struct rt_function {
 };
 
 /* What the code of a program is made for, as bits. */
-enum { CUDA_WIDE = 1 /* ids of more than 32 bits */, CUDA_VARIANTS = 2 };
+enum {
+    CUDA_WIDE = 1,  /* ids of more than 32 bits */
+    CUDA_PARTS = 2, /* launches that are parts of a range */
+    CUDA_VARIANTS = 4
+};
 
 struct rt_program {
     rt_owned owned; /* the first member */
@@ -188,14 +195,29 @@ void cuda_copy(cuda *d, const rt_copy *what);
 void cuda_fill(cuda *d, const rt_fill *f);
 void cuda_launch(cuda *d, const rt_launch *l, ir_arena *scratch);
 
+/* A range with the size of its groups, and a box of its groups. */
+enum { CUDA_MOST_THREADS = 1024 /* of a block */ };
+typedef struct {
+    uint64_t global[3], offset[3], local[3];
+} cuda_grid;
+typedef struct {
+    uint64_t first[3], blocks[3];
+    unsigned threads[3]; /* of a block */
+} cuda_part;
+/* Chooses what the launch leaves to the device.  False: the range is not one grid. */
+bool cuda_shape(cuda *d, const rt_launch *l, cuda_grid *g);
+/* Grids that are the range together, of a kernel whose groups may go beyond its end, or any. */
+void cuda_each_part(const cuda_grid *g, bool guarded,
+                    void (*each)(void *user, const cuda_part *part), void *user);
+
 /* Of rt_cuda_driver. */
 rt_memory *cuda_allocate(rt_device *d, const char *name, uint64_t bytes, const void *data);
 void cuda_release(rt_device *d, rt_memory *m);
 rt_program *cuda_build(rt_device *d, const ir_module *m);
 rt_function *cuda_find(rt_device *d, rt_program *p, const char *kernel);
 void cuda_discard(rt_device *d, rt_program *p);
-/* The same kernel, as code for this launch. */
-rt_function *cuda_variant(cuda *d, rt_function *f, const rt_launch *l);
+/* The same kernel, as code for this launch: as parts of its range, or at once. */
+rt_function *cuda_variant(cuda *d, rt_function *f, const rt_launch *l, bool parts);
 void cuda_discard_variants(rt_device *d, rt_program *p);
 rt_progress cuda_submit(rt_device *d, rt_submission *s);
 

@@ -47,7 +47,12 @@ static unsigned function_attribute(cuda *d, cu_function f, int which) {
 
 static void add_function(cuda *d, rt_program *p, const rt_ptx_kernel *k) {
     rt_function *f = ir_new(&p->arena, rt_function);
-    *f = (rt_function){.name = k->name, .hidden = k->hidden, .program = p, .next = p->functions};
+    *f = (rt_function){.name = k->name,
+                       .parts = k->parts,
+                       .hidden = k->hidden,
+                       .observes_groups = k->observes_groups,
+                       .program = p,
+                       .next = p->functions};
     memcpy(f->local, k->local, sizeof f->local);
     cuda_must(d, "cuModuleGetFunction", d->cu->function(&f->function, p->loaded, k->entry));
     f->threads = function_attribute(d, f->function, CU_FUNCTION_THREADS);
@@ -55,7 +60,7 @@ static void add_function(cuda *d, rt_program *p, const rt_ptx_kernel *k) {
     p->functions = f;
 }
 
-static void compile(cuda *d, rt_program *p, const cg_ptx_options *o) {
+static void compile(cuda *d, rt_program *p, const rt_ptx_options *o) {
     rt_ptx ptx = rt_make_ptx(d->base.context, p->module, o, &p->arena);
     p->functions = NULL; /* of a try that has failed */
     cuda_enter(d);
@@ -72,7 +77,9 @@ static rt_function *look_up(const rt_program *p, const char *kernel) {
 
 rt_function *cuda_find(rt_device *device, rt_program *p, const char *kernel) {
     cuda *d = (cuda *)device;
-    const cg_ptx_options options = {.sm = d->sm, .offset = true, .wide = p->facts & CUDA_WIDE};
+    const rt_ptx_options options = {
+        .code = {.sm = d->sm, .offset = true, .wide = p->facts & CUDA_WIDE},
+        .parts = p->facts & CUDA_PARTS};
     if (!p->compiled) compile(d, p, &options);
     rt_function *f = look_up(p, kernel);
     if (!f) rt_refuse_ptx(device->context, p->module, kernel, &options, &p->arena);

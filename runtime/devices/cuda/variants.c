@@ -1,14 +1,17 @@
 /* variants.c — the kernels of a program made once more, for launches of which more or less is known
  * than usual.
  *
- * Usual code computes ids in 32 bits.  Launches with ids beyond that have a module of their own,
- * which is made when the first of them comes.
+ * Usual code computes ids in 32 bits, for ranges that are whole groups.  Launches with ids beyond
+ * that, and launches of other ranges (launch.c), have modules of their own, which are made when the
+ * first of them comes.
  */
 #include "runtime/devices/cuda/cuda.h"
 
+/* Groups may go beyond the end of a range. */
 static bool has_wide_ids(const spvf_range *r) {
+    const uint64_t most = UINT32_MAX - CUDA_MOST_THREADS;
     for (unsigned k = 0; k < r->dims; k++)
-        if (r->offset[k] > UINT32_MAX || r->global[k] > UINT32_MAX - r->offset[k]) return true;
+        if (r->offset[k] > most || r->global[k] > most - r->offset[k]) return true;
     return false;
 }
 
@@ -22,8 +25,8 @@ static rt_program *variant_of(cuda *d, rt_program *p, unsigned facts) {
     return p->variant[facts];
 }
 
-rt_function *cuda_variant(cuda *d, rt_function *f, const rt_launch *l) {
-    unsigned facts = has_wide_ids(l->range) ? CUDA_WIDE : 0;
+rt_function *cuda_variant(cuda *d, rt_function *f, const rt_launch *l, bool parts) {
+    unsigned facts = (has_wide_ids(l->range) ? CUDA_WIDE : 0) | (parts ? CUDA_PARTS : 0);
     rt_program *p = variant_of(d, f->program, facts);
     return p == f->program ? f : cuda_find(&d->base, p, f->name);
 }

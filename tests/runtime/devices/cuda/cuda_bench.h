@@ -5,6 +5,7 @@
 #define TESTS_CUDA_BENCH_H
 
 #include "runtime/cache/cache.h"
+#include "passes/workgroup/regions.h"
 #include "runtime/devices/device.h"
 #include "tests/runtime/bench.h"
 #include "tests/runtime/devices/cuda/fake_cuda.h"
@@ -12,8 +13,9 @@
 typedef struct {
     spvf_context *context, *host;
     spvf_module *module, *same; /* for each of the two devices */
+    spvf_module *parts;         /* kernels for parts of ranges */
     rt_device *device, *cpu;
-    rt_program *program, *cpu_program;
+    rt_program *program, *cpu_program, *cpu_parts;
     char folder[TEMPORARY_NAME]; /* of the cache */
 } cuda_bench;
 
@@ -41,20 +43,37 @@ static spvf_range range_of(const fake_cuda_launch *l) {
     return r;
 }
 
-/* Hidden parameters are the offset, if any: kernels of these tests do not ask for dimensions. */
+/* Of the kernel as it is, or for parts: the one whose parameters these can be.  Hidden parameters are
+ * the offset, if any: kernels of these tests do not ask for dimensions. */
+static bool is_whole(const fake_cuda_launch *l) {
+    return l->params <= ir_func_find(bench.same->ir, l->kernel)->nparams + 3;
+}
+
 static void run_on_cpu(const fake_cuda_launch *l, void **params) {
-    const ir_func *f = ir_func_find(bench.same->ir, l->kernel);
+    const ir_module *m = is_whole(l) ? bench.same->ir : bench.parts->ir;
+    rt_program *program = is_whole(l) ? bench.cpu_program : bench.cpu_parts;
+    const ir_func *f = ir_func_find(m, l->kernel);
     rt_arg args[FAKE_CUDA_PARAMS];
     spvf_range r = range_of(l);
     cr_assert_not_null(f, "%s", l->kernel);
+    cr_assert(l->params == f->nparams || l->params == f->nparams + 3, "%s", l->kernel);
     for (uint32_t n = 0; n < f->nparams; n++) place_arg(f, n, params[n], l->size[n], &args[n]);
-    for (uint32_t k = 0; k + 2 < l->params - f->nparams; k++)
-        for (unsigned d = 0; d < 3; d++) r.offset[d] = *(uint64_t *)params[f->nparams + d];
-    rt_device_launch(bench.cpu, &(rt_launch){.function = bench.cpu->driver->find(
-                                                 bench.cpu, bench.cpu_program, l->kernel),
-                                             .range = &r,
-                                             .args = args,
-                                             .count = f->nparams});
+    for (uint32_t k = 0; k < l->params - f->nparams; k++)
+        memcpy(&r.offset[k], params[f->nparams + k], sizeof r.offset[k]);
+    rt_device_launch(
+        bench.cpu, &(rt_launch){.function = bench.cpu->driver->find(bench.cpu, program, l->kernel),
+                                .range = &r,
+                                .args = args,
+                                .count = f->nparams});
+}
+
+static inline void make_parts(void) {
+    ir_arena scratch;
+    ir_arena_init(&scratch, &bench.host->cx);
+    foreach_func (f, bench.parts->ir)
+        if (f->flags & IR_FUNC_KERNEL) pass_make_parts(f, IR_I32, &scratch);
+    cr_assert(ir_verify_module(bench.parts->ir), "%s", messages);
+    ir_arena_free(&scratch);
 }
 
 /* ----------------------------------------------------------------------------------- the fixture */
@@ -70,10 +89,13 @@ static inline void open_bench(const char *kernels) {
     bench.host = new_context();
     bench.module = load_text(bench.context, kernels);
     bench.same = load_text(bench.host, kernels);
+    bench.parts = load_text(bench.host, kernels);
+    make_parts();
     bench.device = rt_device_open(bench.context, "cuda");
     bench.cpu = rt_device_open(bench.host, "cpu");
     bench.program = bench.device->driver->build(bench.device, bench.module->ir);
     bench.cpu_program = bench.cpu->driver->build(bench.cpu, bench.same->ir);
+    bench.cpu_parts = bench.cpu->driver->build(bench.cpu, bench.parts->ir);
     fake_cuda_run_with(run_on_cpu);
 }
 
@@ -82,6 +104,7 @@ static inline void close_bench(void) {
     rt_device_close(bench.cpu);
     spvf_module_destroy(bench.module);
     spvf_module_destroy(bench.same);
+    spvf_module_destroy(bench.parts);
     spvf_context_destroy(bench.context);
     spvf_context_destroy(bench.host);
     cr_expect_eq(fake_cuda_memories(), 0);
