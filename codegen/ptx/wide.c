@@ -12,11 +12,19 @@ static bool is_extended(const ir_inst *x) {
     return extends && x->type == ir_scalar(IR_I64) && ir_arg(x, 0)->type == ir_scalar(IR_I32);
 }
 
+/* ptxas keeps small arrays of private memory in registers if it finds the factor of their elements
+ * in a shift. */
+static bool is_private_offset(const ir_inst *i) {
+    foreach_use (u, i)
+        if (u->user->op == IR_OP_ptradd && ir_space_of(u->user->type) == IR_PRIVATE) return true;
+    return false;
+}
+
 /* What i multiplies its first operand by, if it is a constant that fits; otherwise 0. */
 static uint64_t factor_of(const ir_inst *i) {
     if (i->op != IR_OP_shl && i->op != IR_OP_mul) return 0;
     const ir_inst *x = ir_arg(i, 0), *by = ir_arg(i, 1);
-    if (!is_extended(x) || !ir_is_const(by)) return 0;
+    if (!is_extended(x) || !ir_is_const(by) || is_private_offset(i)) return 0;
     uint64_t most = x->op == IR_OP_sext ? INT32_MAX : UINT32_MAX;
     if (i->op == IR_OP_shl) return by->imm.bits < 31 ? UINT64_C(1) << by->imm.bits : 0;
     return by->imm.bits <= most ? by->imm.bits : 0;
