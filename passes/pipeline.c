@@ -115,6 +115,8 @@ const char pass_lowering[] =
     "dce";              /* what expansion and legalization left unused */
 
 const char pass_thread_lowering[] =
+    "step_pointers," /* addresses are a register and a constant */
+    "dce,"           /* counters that only addresses had */
     "align,"       /* accesses of neighbours become one */
     "expand,"      /* only operations that the target has, and functions, are left */
     "builtins,"    /* functions become code of a library */

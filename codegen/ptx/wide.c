@@ -1,5 +1,5 @@
-/* wide.c — products and shifts of extended numbers, which are one instruction with a result of twice
- * the width (mul.wide).
+/* wide.c — products and shifts of extended numbers, which are one instruction with a result of
+ * twice the width (mul.wide).
  *
  * The address of an element is such a product and a sum, and ptxas makes one instruction of both.
  * An extension all of whose uses are such products is not written.

@@ -28,6 +28,9 @@ bool pass_find_counter(const ir_loops *l, const ir_inst *phi, pass_counter *c);
 int64_t pass_count_passes(const ir_loops *l, const ir_loop *loop, const ir_block *b);
 /* The same for few iterations, whatever the operations of one are. */
 int64_t pass_count_by_execution(const ir_loops *l, const ir_loop *loop, const ir_block *b);
+/* Does the counter phi, which grows by 1, never wrap because a test before the loop and one in it let
+ * through only what is less than the same? */
+bool pass_counts_guarded(const ir_loops *l, const ir_inst *phi, bool is_signed);
 /* Does the counter phi never wrap, as a signed or unsigned number? */
 bool pass_counts_whole(const ir_loops *l, const ir_inst *phi, bool is_signed);
 

@@ -143,6 +143,31 @@ static bool stays_below(const ir_loops *l, const ir_inst *phi, const pass_counte
     return (t.counted == phi || t.counted == c->next) && t.op == (t.left ? less : not_greater);
 }
 
+/* Does the edge from `above` to `to` say that x is less than the limit of t? */
+static bool says_less(const ir_block *above, const ir_block *to, const exit_test *t,
+                      const ir_inst *x) {
+    if (above->last->op != IR_OP_br || above->succ[0] != to || above->succ[1] == to) return false;
+    const ir_inst *test = ir_arg(above->last, 0);
+    return test->op == t->op && ir_arg(test, 0) == x && ir_arg(test, 1) == t->limit;
+}
+
+bool pass_counts_guarded(const ir_loops *l, const ir_inst *phi, bool is_signed) {
+    enum { MOST_BLOCKS = 4 };
+    pass_counter c;
+    exit_test t;
+    if (!pass_find_counter(l, phi, &c) || c.step != 1) return false;
+    if (!find_test(l, c.loop, c.latch, &t) || t.counted != c.next) return false;
+    if (!t.left || !t.stay || t.op != (is_signed ? IR_OP_slt : IR_OP_ult)) return false;
+    const ir_block *to = phi->block, *above = to->pred[to->pred[0] == c.latch];
+    for (unsigned n = 0; n < MOST_BLOCKS; n++) {
+        if (says_less(above, to, &t, c.init)) return true;
+        if (above->npred != 1) return false;
+        to = above;
+        above = above->pred[0];
+    }
+    return false;
+}
+
 bool pass_counts_whole(const ir_loops *l, const ir_inst *phi, bool is_signed) {
     pass_counter c;
     if (!pass_find_counter(l, phi, &c)) return false;

@@ -13,7 +13,8 @@
  * A no-wrap flag is about values that are used.  A counter that gains uses keeps it only if a test
  * uses the counter in every iteration anyway.
  *
- * Counters without other uses are removed by dce.
+ * Counters without other uses are removed by dce.  A target with short ids computes with 32 bits
+ * twice as fast, so counters are not extended for it.
  */
 #include "passes/analysis/analysis.h"
 
@@ -232,7 +233,7 @@ static void extend_counter(rewriter *r, variable *v) {
  * Gives up: on loops that several edges enter or that have several back edges; on starts that are
  *        not constant, for merging; on uses that need the narrow value, for extending. */
 bool pass_indvars(ir_func *f, pass_ctx *cx) {
-    (void)cx;
+    bool extends = !cx->target || !cx->target->has_short_ids;
     rewriter r = {.f = f, .loops = ir_loop_tree(f)};
     ir_builder_init(&r.b, f);
     foreach_block (b, f) {
@@ -240,7 +241,7 @@ bool pass_indvars(ir_func *f, pass_ctx *cx) {
         if (!loop || loop->header != b) continue;
         r.loop = loop;
         find_variables(&r);
-        for (unsigned k = 0; k < r.n; k++) extend_counter(&r, &r.var[k]);
+        for (unsigned k = 0; k < r.n && extends; k++) extend_counter(&r, &r.var[k]);
         find_variables(&r);
         for (unsigned k = 0; k < r.n; k++)
             for (unsigned n = 0; n < r.n; n++)
