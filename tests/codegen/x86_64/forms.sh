@@ -46,7 +46,7 @@ v4 masked vcmp[a-z]*ps,vmovups v?(gather|scatter|kshift|blend).*
 v4 clamped vaddps,vmovups v?(gather|scatter|pextr|insertps).*
 v4 product vfmadd231ps,vmovups v?(gather|scatter|pextr|insertps).*
 v4 privately vpaddd v?(gather|scatter|pextr|insertps).*
-v4 counted popcnt,lock,kmov[a-z] v?(gather|scatter|pextr).*
+v4 counted popcnt,lock,kmov[a-z] v?(gather|scatter|pextr|p?compress).*
 v3 contiguous vmovups,vfmadd[0-9]*ps v?(gather|perm|insert|extract).*
 v3 backwards vpermd,vmovups v?(gather|pextr|pinsr|insertps).*
 v3 every_second vshufps,vpermq,vsubps v?(gather|pextr|pinsr|insertps).*
