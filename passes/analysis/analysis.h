@@ -213,6 +213,20 @@ void pass_print_accesses(ir_text *out, const pass_launch *l, const pass_accesses
  * (stalls.c) */
 uint32_t pass_count_stalls(ir_func *f, ir_arena *scratch);
 
+/* ------------------------------------------------------------------------------ reach (reach.c) */
+
+/* The bytes that a launch accesses through a pointer parameter, from low up to, but not including,
+ * high, counted from where it leads; low == high: none. */
+typedef struct {
+    bool known;
+    int64_t low, high;
+} pass_reach;
+/* For each parameter. */
+void pass_find_reach(const pass_launch *l, ir_arena *a, pass_reach *by_param);
+/* Sets written[n] if f may write through parameter n; other elements stay as they are.  Reads
+ * nothing but f. */
+void pass_find_written(const ir_func *f, bool *written);
+
 /* ---------------------------------------------------------------------------- latency (delay.c) */
 
 /* The cost of an instruction or of code without loops: the number of operations, and the latency of

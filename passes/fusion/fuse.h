@@ -27,6 +27,9 @@ typedef struct {
     size_t size;
 } pass_constant;
 
+/* The integer that a constant of f is; NULL: it is none of at most 64 bits. */
+const int64_t *pass_constant_number(const ir_func *f, const pass_constant *c, ir_arena *a);
+
 /* What a buffer may become whose contents are not needed before or after the fused kernel. */
 typedef enum {
     PASS_PROMOTE_AUTO,    /* private memory if that is proved to be correct */

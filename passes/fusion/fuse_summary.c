@@ -17,19 +17,24 @@ enum {
 
 /* ------------------------------------------------------------------------------------- launches */
 
+const int64_t *pass_constant_number(const ir_func *f, const pass_constant *c, ir_arena *a) {
+    if (c->param >= f->nparams || c->size > 8) return NULL;
+    ir_type t = f->param_val[c->param]->type;
+    if (!ir_is_int(t) || ir_is_vector(t)) return NULL;
+    uint64_t bits = 0;
+    memcpy(&bits, c->bytes, c->size);
+    int64_t whole = ir_sext(bits, ir_bits(f->module, t));
+    return ir_dup(a, &whole, sizeof whole);
+}
+
 /* The values of parameters that are given constants of up to 64 bits. */
 static const int64_t *const *known_values(const pass_fuse_request *request, const ir_func *f,
                                           uint32_t m, ir_arena *scratch) {
     const int64_t **value = ir_new_array(scratch, const int64_t *, f->nparams + 1);
     for (uint32_t k = 0; k < request->nconstants; k++) {
         const pass_constant *c = &request->constants[k];
-        if (c->member != m || c->param >= f->nparams || c->size > 8) continue;
-        ir_type t = f->param_val[c->param]->type;
-        if (!ir_is_int(t) || ir_is_vector(t)) continue;
-        uint64_t bits = 0;
-        memcpy(&bits, c->bytes, c->size);
-        int64_t whole = ir_sext(bits, ir_bits(f->module, t));
-        value[c->param] = ir_dup(scratch, &whole, sizeof whole);
+        const int64_t *number = c->member == m ? pass_constant_number(f, c, scratch) : NULL;
+        if (number) value[c->param] = number;
     }
     return value;
 }

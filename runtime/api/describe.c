@@ -26,11 +26,15 @@ spvf_arg_info rt_arg_info(const ir_module *m, ir_type t, const ir_param *p) {
     return info;
 }
 
-/* Parameters that were none of a struct follow what is before them. */
+/* Parameters that were none of a struct follow what is before them.  What the kernel does not write
+ * through is read-only, whatever its source promises: pointers in structs have no promises. */
 rt_args rt_describe_args(spvf_module *m, const ir_func *f) {
     spvf_arg_info *args = ir_new_array(&m->arena, spvf_arg_info, f->nparams);
+    bool *written = ir_new_array(&m->arena, bool, f->nparams + 1);
+    pass_find_written(f, written);
     for (uint32_t i = 0; i < f->nparams; i++) {
         args[i] = rt_arg_info(m->ir, f->param_val[i]->type, &f->param[i]);
+        args[i].read_only |= args[i].kind == SPVF_ARG_BUFFER && !written[i];
         if (i && !args[i].member) args[i].closure = args[i - 1].closure + 1;
     }
     return (rt_args){args, f->nparams};

@@ -169,8 +169,8 @@ static const char *default_name(fuse_job *j) {
     return t.data;
 }
 
-static bool is_written(const ir_func *f, uint32_t param) {
-    return !rt_arg_info(f->module, f->param_val[param]->type, &f->param[param]).read_only;
+static bool is_written(const spvf_member *m, uint32_t param) {
+    return !spvf_module_find_kernel(m->module, m->kernel)->args[param].read_only;
 }
 
 static const char *name_param(fuse_job *j, const ir_func *f, uint32_t param) {
@@ -184,7 +184,8 @@ static void refuse_overlaps(fuse_job *j) {
         const spvf_identity *o = &j->options.overlaps[n];
         const ir_func *a = j->request.members[o->member_a].kernel;
         const ir_func *b = j->request.members[o->member_b].kernel;
-        if (is_written(a, o->param_a) || is_written(b, o->param_b))
+        if (is_written(&j->options.members[o->member_a], o->param_a) ||
+            is_written(&j->options.members[o->member_b], o->param_b))
             refuse(j, "fuse.overlap",
                    "%s of @%s and %s of @%s reach the same memory from different addresses",
                    name_param(j, a, o->param_a), a->name, name_param(j, b, o->param_b), b->name);

@@ -5,16 +5,23 @@
  * shared memory are all alike, and an address in no allocation can reach everything.  A
  * buffer without other references is internal: the program cannot ask what is in it, unless it
  * knows the address.
+ *
+ * After an update, a fused kernel runs with the new arguments of its parts if all that its code
+ * takes for granted still holds (rt_chain_misfit).  Otherwise the commands are fused anew, as long
+ * as that takes; after MOST_ANEW times, launches that do not fit stay by themselves.
  */
 #include "runtime/opencl/ocl.h"
 #include "runtime/queue/chain.h"
 
 #include <stdlib.h>
 
+enum { MOST_ANEW = 8 };
+
 /* A fused kernel that is ready. */
 typedef struct {
     rt_program *program;
     ocl_launch *launch; /* whose arguments are those of its parts */
+    cl_uint parts[];    /* commands */
 } ready_kernel;
 
 struct ocl_fusion {
@@ -42,8 +49,14 @@ static ocl_launch *launch_of(const job *j, cl_uint n) {
     return (ocl_launch *)j->steps->commands[j->chain[n]];
 }
 
-static void add_step(const job *j, cl_event e) {
-    ocl_steps *s = j->steps;
+/* Is it a launch of several commands? */
+static bool is_fused(cl_event e) {
+    return e->type == CL_COMMAND_NDRANGE_KERNEL && !((const ocl_launch *)e)->built;
+}
+
+/* Steps have a reference to what is fused, and others by their commands. */
+static void add_step(ocl_steps *s, cl_event e) {
+    if (is_fused(e)) ocl_retain_event(e);
     s->run[s->step_count] = ((const ocl_command *)e)->command;
     s->steps[s->step_count++] = e;
 }
@@ -122,23 +135,29 @@ static rt_chain_link chain_link(job *j, const ocl_launch *l) {
 /* -------------------------------------------------------------------------------------- kernels */
 
 /* The values and addresses stay with the launches that are fused. */
-static void take_args(const job *j, const rt_chain_kernel *k, ocl_launch *to) {
+static ocl_launch *new_fused_launch(const job *j, const rt_chain_kernel *k, rt_function *code) {
     const spvf_fusion_info *info = spvf_fusion_get_info(k->fusion);
+    const ready_kernel *r = k->made;
+    ocl_launch *to = ocl_new_launch(j->buffer->queue, code, info->arg_count, 0, &info->range);
+    if (!to) ir_throw(j->arena.cx, IR_ERR_MEMORY);
     for (size_t n = 0; n < info->arg_count; n++) {
         const spvf_fused_arg *a = &info->args[n];
-        to->block.args[n] = launch_of(j, k->first + a->member)->block.args[a->param];
+        const ocl_launch *from = (const ocl_launch *)j->steps->commands[r->parts[a->member]];
+        to->block.args[n] = from->block.args[a->param];
     }
+    return to;
 }
 
 static void make_launch(const job *j, const rt_chain_kernel *k, ready_kernel *to) {
-    const spvf_fusion_info *info = spvf_fusion_get_info(k->fusion);
     const ir_module *m = spvf_fusion_module(k->fusion)->ir;
     rt_shared_device *d = &ocl_device()->shared;
     to->program = rt_shared_build(j->fusion->context, d, m);
-    rt_function *code = rt_shared_find(j->fusion->context, d, to->program, info->name);
-    to->launch = ocl_new_launch(j->buffer->queue, code, info->arg_count, 0, &info->range);
-    if (!to->launch) ir_throw(m->cx, IR_ERR_MEMORY);
-    take_args(j, k, to->launch);
+    const char *name = spvf_fusion_get_info(k->fusion)->name;
+    to->launch = new_fused_launch(j, k, rt_shared_find(j->fusion->context, d, to->program, name));
+}
+
+static void prepare_fused(const job *j, const ocl_launch *l) {
+    rt_shared_prepare(j->fusion->context, &ocl_device()->shared, &l->command.command.launch);
 }
 
 static void drop_kernel(void *made) {
@@ -151,11 +170,11 @@ static void drop_kernel(void *made) {
 /* Together kernels may want more memory than the device has for one. */
 static void make_kernel(void *user, rt_chain_kernel *k) {
     job *j = user;
-    ready_kernel *ready = k->made = calloc(1, sizeof *ready);
+    ready_kernel *ready = k->made = calloc(1, sizeof *ready + k->count * sizeof *ready->parts);
     if (!ready) ir_throw(j->arena.cx, IR_ERR_MEMORY);
+    memcpy(ready->parts, &j->chain[k->first], k->count * sizeof *ready->parts);
     make_launch(j, k, ready);
-    rt_shared_prepare(j->fusion->context, &ocl_device()->shared,
-                      &ready->launch->command.command.launch);
+    prepare_fused(j, ready->launch);
 }
 
 static void tell(const job *j, const spvf_explanation *e, cl_uint first, cl_uint count) {
@@ -180,9 +199,9 @@ static void finish_kernel(job *j, const rt_chain_kernel *k) {
     const ready_kernel *r = k->made;
     tell_both(j, k);
     if (r)
-        add_step(j, &r->launch->command.event);
+        add_step(j->steps, &r->launch->command.event);
     else
-        add_step(j, &launch_of(j, k->first)->command.event);
+        add_step(j->steps, &launch_of(j, k->first)->command.event);
 }
 
 /* What has been divided is in kernels from `first` on, and is the fusion's. */
@@ -213,7 +232,7 @@ static void flush(job *j) {
     take_kernels(j, kernels, n);
     if (status == SPVF_ERROR_MEMORY) ir_throw(j->arena.cx, IR_ERR_MEMORY);
     for (uint32_t k = 0; k < n; k++) done += kernels[k].count;
-    for (; done < j->count; done++) add_step(j, &launch_of(j, done)->command.event);
+    for (; done < j->count; done++) add_step(j->steps, &launch_of(j, done)->command.event);
     j->count = 0;
 }
 
@@ -229,7 +248,7 @@ static void make_steps(void *arg) {
             continue;
         }
         flush(j);
-        add_step(j, e);
+        add_step(j->steps, e);
     }
     flush(j);
 }
@@ -243,7 +262,7 @@ static cl_int prepare(const ocl_steps *s) {
     cl_int bad = CL_SUCCESS;
     for (cl_uint n = 0; n < s->step_count && !bad; n++) {
         cl_event e = s->steps[n];
-        if (e->type == CL_COMMAND_NDRANGE_KERNEL && ((ocl_launch *)e)->built)
+        if (e->type == CL_COMMAND_NDRANGE_KERNEL && !is_fused(e))
             bad = ocl_prepare_launch((ocl_launch *)e);
     }
     return bad;
@@ -278,6 +297,8 @@ static ocl_steps *new_steps(cl_event *commands, cl_uint count) {
 /* What is recorded is given up as a command that was not enqueued. */
 void ocl_release_steps(ocl_steps *s) {
     if (!rt_release(&s->refs)) return;
+    for (cl_uint n = 0; n < s->step_count; n++)
+        if (is_fused(s->steps[n])) ocl_give_up(s->steps[n]);
     release_fusion(s->fusion);
     for (cl_uint n = 0; n < s->count; n++)
         if (s->commands[n]) ocl_give_up(s->commands[n]);
@@ -293,48 +314,147 @@ static cl_int fuse(cl_command_buffer_khr b, ocl_steps *s, FILE *report) {
     if (spvf_context_create(&o, &s->fusion->context) != SPVF_OK) return CL_OUT_OF_HOST_MEMORY;
     ir_arena_init(&j.arena, &s->fusion->context->cx);
     spvf_status status = rt_guard(s->fusion->context, make_steps, &j);
+    s->fusion->context->message = NULL; /* the report ends here */
     ir_arena_free(&j.arena);
     return status == SPVF_OK ? prepare(s) : ocl_status_of(status);
 }
 
-static cl_int fuse_with_report(cl_command_buffer_khr b, ocl_steps *s) {
+static cl_int fuse_with_report(cl_command_buffer_khr b, ocl_steps *s, const char *first) {
     size_t size;
     s->fusion = calloc(1, sizeof *s->fusion + s->count * sizeof *s->fusion->kernels);
     if (!s->fusion) return CL_OUT_OF_HOST_MEMORY;
     rt_refs_init(&s->fusion->refs);
     FILE *report = open_memstream(&s->fusion->report, &size);
     if (!report) return CL_OUT_OF_HOST_MEMORY;
+    fputs(first, report);
     cl_int bad = fuse(b, s, report);
     if (fclose(report) != 0 && !bad) bad = CL_OUT_OF_HOST_MEMORY;
     return bad;
 }
 
-cl_int ocl_make_steps(cl_command_buffer_khr b, cl_event *commands, ocl_steps **out) {
+/* The report begins with `first`. */
+static cl_int make_all(cl_command_buffer_khr b, cl_event *commands, const char *first,
+                       ocl_steps **out) {
     ocl_steps *s = new_steps(commands, b->count);
-    cl_int bad = s ? fuse_with_report(b, s) : CL_OUT_OF_HOST_MEMORY;
+    cl_int bad = s ? fuse_with_report(b, s, first) : CL_OUT_OF_HOST_MEMORY;
     if (!bad) *out = s;
     if (bad && s) ocl_release_steps(s);
     return bad;
 }
 
-/* Commands that have changed, in the order of recording, are steps in that order. */
-cl_int ocl_change_steps(const ocl_steps *old, cl_event *commands, ocl_steps **out) {
-    ocl_steps *s = new_steps(commands, old->count);
-    if (!s) return CL_OUT_OF_HOST_MEMORY;
-    cl_int bad = CL_SUCCESS;
-    s->fusion = old->fusion;
-    rt_retain(&s->fusion->refs);
-    s->step_count = old->step_count;
-    memcpy(s->steps, old->steps, old->step_count * sizeof *s->steps);
-    memcpy(s->run, old->run, old->step_count * sizeof *s->run);
-    for (cl_uint n = 0, step = 0; n < s->count && !bad; n++) {
-        if (commands[n] == old->commands[n]) continue;
-        while (s->steps[step] != old->commands[n]) step++;
-        s->steps[step] = commands[n];
-        s->run[step] = ((const ocl_command *)commands[n])->command;
-        bad = ocl_prepare_launch((ocl_launch *)commands[n]);
+cl_int ocl_make_steps(cl_command_buffer_khr b, cl_event *commands, ocl_steps **out) {
+    return make_all(b, commands, "", out);
+}
+
+/* -------------------------------------------------------------------------------------- updates */
+
+typedef struct {
+    job job;
+    const ocl_steps *old;
+    const ready_kernel *misfit; /* that cannot stay */
+    cl_uint part;               /* the command in it that it is about */
+    const char *why;
+} exchange;
+
+static bool has_changed(const exchange *x, cl_uint n) {
+    return x->job.steps->commands[n] != x->old->commands[n];
+}
+
+/* The step of a fused kernel; NULL: its code is for other arguments. */
+static cl_event exchange_fused(exchange *x, const rt_chain_kernel *k, cl_event old) {
+    job *j = &x->job;
+    const ready_kernel *r = k->made;
+    rt_chain_link *links = ir_new_array(&j->arena, rt_chain_link, k->count);
+    uint32_t changed = 0, member;
+    for (uint32_t m = 0; m < k->count; m++) {
+        links[m] = chain_link(j, (const ocl_launch *)j->steps->commands[r->parts[m]]);
+        changed += has_changed(x, r->parts[m]);
     }
-    if (!bad) *out = s;
-    if (bad) ocl_release_steps(s);
+    if (!changed) return old;
+    x->why = rt_chain_misfit(j->fusion->context, k, links, &member);
+    x->misfit = x->why ? r : NULL;
+    if (x->why) x->part = r->parts[member];
+    if (x->why) return NULL;
+    ocl_launch *l = new_fused_launch(j, k, r->launch->command.command.launch.function);
+    add_step(j->steps, &l->command.event);
+    ocl_release_event(&l->command.event); /* the steps have it */
+    prepare_fused(j, l);
+    return &l->command.event;
+}
+
+static void exchange_steps(void *arg) {
+    exchange *x = arg;
+    ocl_steps *s = x->job.steps;
+    const rt_chain_kernel *k = x->job.fusion->kernels;
+    for (cl_uint step = 0, n = 0; step < x->old->step_count && !x->why; step++) {
+        cl_event e = x->old->steps[step];
+        if (!is_fused(e)) {
+            while (x->old->commands[n] != e) n++;
+            add_step(s, s->commands[n++]);
+            continue;
+        }
+        while (!k->made) k++;
+        if (exchange_fused(x, k++, e) == e) add_step(s, e);
+    }
+}
+
+static cl_int prepare_changed(const exchange *x) {
+    const ocl_steps *s = x->job.steps;
+    cl_int bad = CL_SUCCESS;
+    for (cl_uint n = 0; n < s->count && !bad; n++)
+        if (has_changed(x, n)) bad = ocl_prepare_launch((ocl_launch *)s->commands[n]);
+    return bad;
+}
+
+/* What runs, and what has nothing to do, is as before. */
+static bool has_same_steps(const exchange *x) {
+    for (cl_uint n = 0; n < x->old->count; n++) {
+        const cl_event now = x->job.steps->commands[n], then = x->old->commands[n];
+        if (now != then && !now->event.run != !then->event.run) return false;
+    }
+    return true;
+}
+
+static cl_int exchange_all(exchange *x) {
+    job *j = &x->job;
+    if (!has_same_steps(x)) x->why = "it has other work-items than none";
+    if (x->why) return CL_SUCCESS;
+    ir_arena_init(&j->arena, &j->fusion->context->cx);
+    spvf_status status = rt_guard(j->fusion->context, exchange_steps, x);
+    ir_arena_free(&j->arena);
+    if (status != SPVF_OK) return ocl_status_of(status);
+    return x->why ? CL_SUCCESS : prepare_changed(x);
+}
+
+/* What of the kernel has changed is not to be fused any more. */
+static void leave_alone(const exchange *x, cl_event *commands) {
+    const rt_chain_kernel *k = x->job.fusion->kernels;
+    while (k->made != x->misfit) k++;
+    for (uint32_t m = 0; m < k->count; m++) {
+        const cl_uint n = x->misfit->parts[m];
+        if (has_changed(x, n)) ((ocl_launch *)commands[n])->alone = true;
+    }
+}
+
+static cl_int fuse_anew(cl_command_buffer_khr b, cl_event *commands, const exchange *x,
+                        ocl_steps **out) {
+    char first[200];
+    const bool leave = x->misfit && b->fused_anew++ >= MOST_ANEW;
+    if (leave) leave_alone(x, commands);
+    snprintf(first, sizeof first, "after an update of command %u: %s, so %s\n", x->part + 1, x->why,
+             leave ? "commands that are updated stay by themselves" : "commands are fused anew");
+    return make_all(b, commands, x->misfit ? first : "", out);
+}
+
+cl_int ocl_change_steps(cl_command_buffer_khr b, cl_event *commands, ocl_steps **out) {
+    ocl_steps *s = new_steps(commands, b->count);
+    if (!s) return CL_OUT_OF_HOST_MEMORY;
+    s->fusion = b->steps->fusion;
+    rt_retain(&s->fusion->refs);
+    exchange x = {.job = {.buffer = b, .steps = s, .fusion = s->fusion}, .old = b->steps};
+    cl_int bad = exchange_all(&x);
+    if (!bad && x.why) bad = fuse_anew(b, commands, &x, out);
+    if (!bad && !x.why) *out = s;
+    if (bad || x.why) ocl_release_steps(s);
     return bad;
 }

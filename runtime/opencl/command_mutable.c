@@ -6,8 +6,7 @@
  * failed, these take the place of the old ones.  A run that has been enqueued keeps its steps, so
  * an update never waits for one, and changes nothing that it does.
  *
- * A launch that is updated is not fused any more.  So the first update of a launch that was fused
- * makes all steps anew, and later ones only exchange it.
+ * What was fused stays fused where the code allows it (command_fuse.c).
  *
  * Versions 0.9.0 and 0.9.1 had structs with two more members at the beginning, in a list that is a
  * struct, too (command_form.c).
@@ -285,7 +284,6 @@ static bool is_uniform(const launch_state *s) {
     return true;
 }
 
-/* One that was complete is a step of its own from now on. */
 static cl_int make_launch(updating *u, draft *d) {
     const ocl_recording nowhere = {.buffer = u->buffer, .is_update = true};
     const ocl_request r = request(&nowhere);
@@ -301,7 +299,7 @@ static cl_int make_launch(updating *u, draft *d) {
         d->launch = NULL;
         return bad;
     }
-    d->launch->alone = old != NULL;
+    d->launch->alone = old && ((const ocl_launch *)old)->alone;
     u->commands[d->handle->index] = &d->launch->command.event;
     return CL_SUCCESS;
 }
@@ -313,23 +311,11 @@ static cl_uint count_completed(const updating *u) {
     return n;
 }
 
-/* Were all that have changed steps of their own, and are they still? */
-static bool only_exchanges(const updating *u) {
-    if (!u->buffer->steps) return false;
-    for (cl_uint k = 0; k < u->count; k++) {
-        const cl_event old = u->buffer->commands[u->drafts[k].handle->index];
-        const ocl_launch *l = u->drafts[k].launch;
-        if (!((const ocl_launch *)old)->alone || !old->event.run || !l->command.event.event.run)
-            return false;
-    }
-    return true;
-}
-
 static cl_int make_steps(const updating *u, ocl_steps **out) {
     cl_command_buffer_khr b = u->buffer;
     *out = NULL;
     if (b->incomplete > count_completed(u)) return CL_SUCCESS;
-    if (only_exchanges(u)) return ocl_change_steps(b->steps, u->commands, out);
+    if (b->steps) return ocl_change_steps(b, u->commands, out);
     return ocl_make_steps(b, u->commands, out);
 }
 

@@ -519,7 +519,7 @@ typedef struct ocl_fusion ocl_fusion; /* kernels that were made of several (comm
 typedef struct {
     rt_refs refs;
     cl_event *commands; /* with references */
-    cl_event *steps;    /* to run, one after the other: of these, or of `fusion` */
+    cl_event *steps;    /* to run, one after the other: of these, or fused, with references */
     rt_command *run;    /* the same, as a run gives them to the device */
     cl_uint count, step_count;
     ocl_fusion *fusion;
@@ -538,6 +538,7 @@ struct _cl_command_buffer_khr {
     bool finalized;
     cl_event *commands; /* as recorded; NULL: a barrier, or a launch that lacks an argument */
     cl_uint count, room, incomplete; /* launches that lack arguments */
+    cl_uint fused_anew;              /* how often, for what updates have changed */
     ocl_steps *steps;                /* NULL: it is not finalized, or launches lack arguments */
     cl_mutable_command_khr handles;  /* a list */
 };
@@ -549,8 +550,8 @@ cl_int ocl_check_sync_points(const ocl_recording *r);
 cl_int ocl_record(const ocl_recording *r, cl_event command);
 /* Finds the steps of its commands: CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES. */
 cl_int ocl_make_steps(cl_command_buffer_khr b, cl_event *commands, ocl_steps **out);
-/* The same where only launches have changed that are steps of their own, before and after. */
-cl_int ocl_change_steps(const ocl_steps *old, cl_event *commands, ocl_steps **out);
+/* The same where launches have changed: as few kernels as possible are made anew. */
+cl_int ocl_change_steps(cl_command_buffer_khr b, cl_event *commands, ocl_steps **out);
 
 /* A launch that is recorded, and perhaps asked for by a handle (command_mutable.c). */
 cl_int ocl_record_kernel(ocl_recording *to, const cl_properties *p, cl_kernel k, ocl_ndrange n,

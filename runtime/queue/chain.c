@@ -6,9 +6,8 @@
  * be fused and what cannot is halved.  So a chain whose links do not go together is tried in small
  * pieces, and the work stays in proportion to the chain.
  */
-#include "runtime/queue/chain.h"
-
 #include "runtime/devices/device.h"
+#include "runtime/queue/places.h"
 
 #include <stdlib.h>
 
@@ -20,29 +19,19 @@ typedef struct {
     ir_arena arena;
     ir_map copies; /* modules of one kernel each, by kernel */
     ir_vec(spvf_module *) modules;
-    uint32_t guess; /* how many links may go together */
+    pass_reach **reach; /* by link; NULL: not found yet */
+    uint32_t guess;     /* how many links may go together */
     rt_chain_kernel *kernels;
     uint32_t count; /* of kernels */
 } divider;
-
-/* Memory that links are given, at one address. */
-typedef struct {
-    const rt_chain_arg *arg;
-    uint32_t member, param; /* one that writes, if there is one */
-    uintptr_t begin, end;
-    bool writes;
-    bool internal; /* all that are given this address are */
-} place;
 
 /* Links that are to become one kernel. */
 typedef struct {
     divider *divider;
     uint32_t first, count;
     ir_arena arena;
-    ir_vec(place) places; /* in the order of their addresses */
+    chain_places places;
     ir_vec(spvf_member) members;
-    ir_vec(spvf_identity) identities;
-    ir_vec(spvf_identity) overlaps;
     ir_vec(spvf_constant) constants;
     ir_vec(spvf_promotion) promotions;
     rt_chain_kernel *out;
@@ -80,73 +69,7 @@ static const spvf_module *find_or_copy_kernel(divider *d, const rt_chain_link *l
 
 /* --------------------------------------------------------------------------------------- memory */
 
-static int compare(uintptr_t a, uintptr_t b) { return (a > b) - (a < b); }
-
-static int compare_places(const void *x, const void *y) {
-    const place *a = x, *b = y;
-    int by = compare((uintptr_t)a->arg->memory, (uintptr_t)b->arg->memory);
-    if (!by) by = compare(a->arg->address, b->arg->address);
-    if (!by) by = compare(a->member, b->member);
-    return by ? by : compare(a->param, b->param);
-}
-
-static bool is_same_place(const place *a, const place *b) {
-    return a->arg->memory == b->arg->memory && a->arg->address == b->arg->address;
-}
-
-static spvf_identity pair(const place *a, const place *b) {
-    return (spvf_identity){a->member, a->param, b->member, b->param};
-}
-
-/* Merges p into `to`, which has the same address. */
-static void join(place *to, const place *p) {
-    if (p->begin < to->begin) to->begin = p->begin;
-    if (p->end > to->end) to->end = p->end;
-    to->internal &= p->internal;
-    if (!p->writes || to->writes) return;
-    to->member = p->member;
-    to->param = p->param;
-    to->writes = true;
-}
-
-static void join_places(fuse_try *t) {
-    uint32_t n = 0;
-    if (t->places.n) qsort(t->places.data, t->places.n, sizeof(place), compare_places);
-    for (uint32_t k = 0; k < t->places.n; k++) {
-        const place p = t->places.data[k];
-        place *last = &t->places.data[n ? n - 1 : 0];
-        if (!n || !is_same_place(last, &p)) {
-            t->places.data[n++] = p;
-            continue;
-        }
-        *ir_push(&t->arena, &t->identities) = pair(last, &p);
-        join(last, &p);
-    }
-    t->places.n = n;
-}
-
-static const place *farther(const place *a, const place *b) {
-    return !a || a->arg->memory != b->arg->memory || b->end > a->end ? b : a;
-}
-
-static bool reaches(const place *a, const place *b) {
-    return a && a->arg->memory == b->arg->memory && a->end > b->begin;
-}
-
-/* Places are sorted by address, so p overlaps an earlier place exactly if it overlaps the one that
- * ends last.  Pairs that are only read need no entry; one pair with a writer is enough, since it
- * refuses the fusion. */
-static void find_overlaps(fuse_try *t) {
-    const place *any = NULL, *writer = NULL;
-    for (uint32_t k = 0; k < t->places.n; k++) {
-        const place *p = &t->places.data[k], *before = p->writes ? any : writer;
-        if (reaches(before, p)) *ir_push(&t->arena, &t->overlaps) = pair(before, p);
-        any = farther(any, p);
-        if (p->writes) writer = farther(writer, p);
-    }
-}
-
-static bool touches(const rt_chain_link *l, const place *p) {
+static bool touches(const rt_chain_link *l, const chain_place *p) {
     for (size_t n = 0; n < l->kernel->arg_count; n++) {
         const rt_chain_arg *a = &l->args[n];
         if (a->memory == p->arg->memory && a->begin < p->end && a->end > p->begin) return true;
@@ -155,7 +78,7 @@ static bool touches(const rt_chain_link *l, const place *p) {
 }
 
 /* Is it used by links that are not among these? */
-static bool is_used_outside(const fuse_try *t, const place *p) {
+static bool is_used_outside(const fuse_try *t, const chain_place *p) {
     const rt_chain *c = t->divider->chain;
     for (uint32_t n = 0; n < c->count; n++)
         if (n - t->first >= t->count && touches(&c->links[n], p)) return true;
@@ -163,8 +86,8 @@ static bool is_used_outside(const fuse_try *t, const place *p) {
 }
 
 static void find_promotions(fuse_try *t) {
-    for (uint32_t k = 0; k < t->places.n; k++) {
-        const place *p = &t->places.data[k];
+    for (uint32_t k = 0; k < t->places.list.n; k++) {
+        const chain_place *p = &t->places.list.data[k];
         if (!p->internal || is_used_outside(t, p)) continue;
         *ir_push(&t->arena, &t->promotions) =
             (spvf_promotion){.member = p->member, .param = p->param, .kind = p->arg->promote};
@@ -179,15 +102,7 @@ static void add_arg(fuse_try *t, uint32_t member, uint32_t param) {
     const rt_chain_arg *a = &l->args[param];
     const rt_chain *c = t->divider->chain;
     bool constant = c->constants || (c->sizes && rt_is_size(l->module, l->kernel, param));
-    if (a->memory)
-        *ir_push(&t->arena, &t->places) = (place){.arg = a,
-                                                  .member = member,
-                                                  .param = param,
-                                                  .begin = a->begin,
-                                                  .end = a->end,
-                                                  .writes = !l->kernel->args[param].read_only,
-                                                  .internal = a->internal};
-    else if (a->bytes && constant)
+    if (!a->memory && a->bytes && constant)
         *ir_push(&t->arena, &t->constants) = (spvf_constant){member, param, a->bytes, a->size};
 }
 
@@ -198,26 +113,72 @@ static void add_member(fuse_try *t, uint32_t member) {
     for (uint32_t p = 0; p < l->kernel->arg_count; p++) add_arg(t, member, p);
 }
 
+static const int64_t *const *known_values(fuse_try *t, uint32_t member, const ir_func *f) {
+    const int64_t **value = ir_new_array(&t->arena, const int64_t *, f->nparams + 1);
+    for (uint32_t k = 0; k < t->constants.n; k++) {
+        const spvf_constant *c = &t->constants.data[k];
+        if (c->member != member || c->param >= f->nparams) continue;
+        const pass_constant inner = {c->member, c->param, c->bytes, c->size};
+        value[c->param] = pass_constant_number(f, &inner, &t->arena);
+    }
+    return value;
+}
+
+/* By the range of a link and its constants. */
+static pass_reach *find_reach(fuse_try *t, uint32_t member) {
+    const rt_chain_link *l = link_of(t, member);
+    ir_func *f = ir_func_find(t->members.data[member].module->ir, l->kernel->name);
+    const ir_range range = rt_inner_range(&l->range);
+    const pass_launch launch = {.kernel = f, .range = &range, .value = known_values(t, member, f)};
+    pass_reach *reach = ir_new_array(&t->divider->arena, pass_reach, l->kernel->arg_count + 1);
+    if (f->nparams == l->kernel->arg_count) pass_find_reach(&launch, &t->arena, reach);
+    return reach;
+}
+
+static void add_places(fuse_try *t, bool narrow) {
+    t->places = (chain_places){.arena = &t->arena};
+    for (uint32_t m = 0; m < t->count; m++) {
+        const rt_chain_link *l = link_of(t, m);
+        const pass_reach *reach = narrow ? t->divider->reach[t->first + m] : NULL;
+        for (uint32_t p = 0; p < l->kernel->arg_count; p++)
+            if (l->args[p].memory) chain_add_place(&t->places, l, m, p, reach ? &reach[p] : NULL);
+    }
+    chain_compare_places(&t->places);
+}
+
+/* What is accessed is looked at if what can be reached overlaps. */
+static void find_places(fuse_try *t) {
+    add_places(t, false);
+    if (!t->places.overlaps.n) return;
+    for (uint32_t m = 0; m < t->count; m++) {
+        pass_reach **reach = &t->divider->reach[t->first + m];
+        if (!*reach) *reach = find_reach(t, m);
+    }
+    add_places(t, true);
+}
+
 static void fuse_members(fuse_try *t) {
     spvf_context *c = t->divider->context;
     spvf_fuse_options o = t->divider->chain->options;
     for (uint32_t m = 0; m < t->count; m++) add_member(t, m);
-    join_places(t);
-    find_overlaps(t);
+    find_places(t);
     find_promotions(t);
     o.size = sizeof o;
     o.members = t->members.data;
     o.member_count = t->members.n;
-    o.identities = t->identities.data;
-    o.identity_count = t->identities.n;
-    o.overlaps = t->overlaps.data;
-    o.overlap_count = t->overlaps.n;
+    o.identities = t->places.identities.data;
+    o.identity_count = t->places.identities.n;
+    o.overlaps = t->places.overlaps.data;
+    o.overlap_count = t->places.overlaps.n;
     o.constants = t->constants.data;
     o.constant_count = t->constants.n;
     o.promotions = t->promotions.data;
     o.promotion_count = t->promotions.n;
     if (rt_fuse(c, &o, &t->out->fusion, &t->out->refusal) != SPVF_OK)
         ir_throw(&c->cx, c->cx.status);
+    if (!t->out->fusion) return;
+    const divider *d = t->divider;
+    chain_keep_facts(c, &d->chain->links[t->first], t->out, &d->reach[t->first]);
 }
 
 static void make_kernel(void *arg) {
@@ -243,6 +204,8 @@ static void build_program_or_refuse(fuse_try *t) {
     k->made = NULL;
     k->refusal = rt_fusion_end(k->fusion);
     k->fusion = NULL;
+    chain_facts_free(k->facts);
+    k->facts = NULL;
 }
 
 static void fuse_and_build(void *arg) {
@@ -271,6 +234,8 @@ static void discard_kernel(rt_chain_kernel *k) {
     k->made = NULL;
     spvf_fusion_destroy(k->fusion);
     k->fusion = NULL;
+    chain_facts_free(k->facts);
+    k->facts = NULL;
 }
 
 void rt_chain_kernel_free(rt_chain_kernel *k) {
@@ -309,6 +274,7 @@ static void find_longest(divider *d, uint32_t first, rt_chain_kernel *out) {
         if (k.fusion) {
             discard_kernel(out);
             out->fusion = k.fusion;
+            out->facts = k.facts;
             out->made = k.made;
             out->drop = k.drop;
             low = out->count = guess;
@@ -326,6 +292,7 @@ static void find_longest(divider *d, uint32_t first, rt_chain_kernel *out) {
 
 static void divide(void *arg) {
     divider *d = arg;
+    d->reach = ir_new_array(&d->arena, pass_reach *, d->chain->count);
     for (uint32_t n = 0; n < d->chain->count; n += d->kernels[d->count - 1].count) {
         d->kernels[d->count++] = (rt_chain_kernel){.first = n, .count = 1};
         find_longest(d, n, &d->kernels[d->count - 1]);
@@ -336,6 +303,7 @@ static void divide(void *arg) {
 static void fuse_all(void *arg) {
     divider *d = arg;
     const rt_chain *c = d->chain;
+    d->reach = ir_new_array(&d->arena, pass_reach *, c->count);
     d->kernels[d->count++] = (rt_chain_kernel){.count = 1};
     for (uint32_t n = 0; n < c->count && c->count > 1; n++)
         if (is_alone(&c->links[n]) || c->unfused)

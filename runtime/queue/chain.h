@@ -28,9 +28,12 @@ typedef struct {
     bool alone;               /* it is not to be fused */
 } rt_chain_link;
 
+typedef struct rt_chain_facts rt_chain_facts; /* about arguments (chain_facts.c) */
+
 typedef struct {
     uint32_t first, count;     /* links */
     spvf_fusion *fusion;       /* NULL: one link by itself */
+    rt_chain_facts *facts;     /* that the code of a fused kernel takes for granted */
     spvf_explanation *refusal; /* why the next link is no part of it, or NULL */
     void *made;                /* of a fused kernel, by `make`; or NULL */
     void (*drop)(void *made);
@@ -55,5 +58,10 @@ void rt_chain_kernel_free(rt_chain_kernel *k);
  * after an error.  SPVF_ERROR_REFUSED: strict options do not let it be divided. */
 spvf_status rt_chain_divide(spvf_context *context, const rt_chain *chain, rt_chain_kernel *kernels,
                             uint32_t *count);
+
+/* Why a fused kernel is not what k->count links of the same kernels with other arguments would
+ * become; `member` is the one it is about.  NULL: it can run for them as well. */
+const char *rt_chain_misfit(spvf_context *context, const rt_chain_kernel *k,
+                            const rt_chain_link *links, uint32_t *member);
 
 #endif

@@ -281,9 +281,10 @@ static void make_program(void *user, rt_chain_kernel *k) {
     spvf_graph *g = user;
     const spvf_fusion_info *info = spvf_fusion_get_info(k->fusion);
     spvf_argument *args = ir_new_array(&g->arena, spvf_argument, info->arg_count);
-    k->made = prog_new(g->device);
-    if (!k->made) ir_throw(&g->context.cx, IR_ERR_MEMORY);
-    prog_build(&g->context, k->made, spvf_fusion_module(k->fusion));
+    spvf_program *p = k->made = prog_new(g->device);
+    if (!p) ir_throw(&g->context.cx, IR_ERR_MEMORY);
+    p->fused = true;
+    prog_build(&g->context, p, spvf_fusion_module(k->fusion));
     const spvf_launch what = fused_launch(g, k, args);
     launch_prepare(&g->context, &what, &g->arena);
 }

@@ -67,7 +67,7 @@ static spvf_status refuse_arg(const checking *c, size_t n, const char *fmt, ...)
 
 static spvf_status check_buffer(const checking *c, size_t n) {
     const spvf_argument *a = &c->launch->args[n];
-    if (!a->buffer && c->info->args[n].member) return SPVF_OK;
+    if (!a->buffer && (c->info->args[n].member || c->launch->program->fused)) return SPVF_OK;
     if (!a->buffer) return refuse_arg(c, n, "takes a buffer, which is NULL");
     if (a->bytes) return refuse_arg(c, n, "takes a buffer, and is given bytes as well");
     if (a->buffer->device != c->device) return refuse_arg(c, n, "the buffer is of another device");

@@ -65,6 +65,7 @@ struct spvf_program {
     spvf_kernel_info *kernels; /* the same ones, as the user knows them */
     rt_program *program;
     rt_function *_Atomic *functions; /* by kernel of the module; NULL: it has not been launched */
+    bool fused; /* a graph's: arguments have been checked as those of its parts */
 };
 /* A program that is not built yet; NULL: no memory. */
 spvf_program *prog_new(spvf_device *d);

@@ -117,12 +117,16 @@ static inline cl_uint count_launches(cl_command_buffer_khr b) {
     return n;
 }
 
-static inline bool report_has(cl_command_buffer_khr b, const char *text) {
+static inline const char *report_of(cl_command_buffer_khr b) {
     static char report[1 << 16];
     SUCCEEDS(khr.clGetCommandBufferInfoKHR(b, CL_COMMAND_BUFFER_FUSION_REPORT_SPVF, sizeof report,
                                            report, NULL));
-    bool found = strstr(report, text) != NULL;
-    if (!found) fprintf(stderr, "no \"%s\" in the report:\n%s", text, report);
+    return report;
+}
+
+static inline bool report_has(cl_command_buffer_khr b, const char *text) {
+    bool found = strstr(report_of(b), text) != NULL;
+    if (!found) fprintf(stderr, "no \"%s\" in the report:\n%s", text, report_of(b));
     return found;
 }
 

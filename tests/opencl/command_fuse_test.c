@@ -245,17 +245,82 @@ Test(command_fuse, buffers_with_addresses) {
     for (int n = 0; n < 100; n++) cr_assert(a[n] == n + 1 && b[n] == n + 2, "%d", n);
 }
 
-/* A kernel may go anywhere in the allocation from any place in it. */
+/* What kernels access is apart, or overlaps. */
 Test(command_fuse, places_in_one_allocation) {
     int *a = shared(), *b = shared();
     record_shared(a + 100, b);
     record_shared(b, a + 101);
     finalize(commands);
     cr_expect(count_launches(commands) == 2);
+    cr_expect(report_has(commands, "[fuse.overlap]"));
     run(commands);
     for (int n = 0; n < 99; n++) cr_assert(b[n] == n + 3);
     clSVMFree(ocl.context, a);
     clSVMFree(ocl.context, b);
+}
+
+Test(command_fuse, parts_of_one_allocation) {
+    int *a = shared();
+    for (int n = 0; n < 4; n++) record_shared(a + 100 * (n + 1), a + 100 * n);
+    finalize(commands);
+    cr_expect(count_launches(commands) == 1);
+    run(commands);
+    for (int n = 0; n < 100; n++) cr_assert(a[400 + n] == n + 4);
+    clSVMFree(ocl.context, a);
+}
+
+/* One element of a part is in the next one, too. */
+Test(command_fuse, parts_that_share_an_element) {
+    int *a = shared();
+    record_shared(a + 400, a + 100);
+    record_shared(a + 1, a + 301);
+    record_shared(a + 600, a + 700);
+    finalize(commands);
+    cr_expect(count_launches(commands) == 2);
+    run(commands);
+    for (int n = 0; n < 100; n++) cr_assert(a[1 + n] == (n == 99 ? 101 : 301 + n) + 1);
+    clSVMFree(ocl.context, a);
+}
+
+static const char ends[] =
+    "kernel void down(global int *end, global const int *from, int last) {\n"
+    "    size_t x = get_global_id(0);\n"
+    "    end[-1 - (long)x] = from[x] + last;\n"
+    "}\n"
+    "kernel void any(global int *to, global const int *at, global const int *from) {\n"
+    "    to[at[get_global_id(0)]] = from[get_global_id(0)];\n"
+    "}\n";
+
+static cl_kernel of_ends(cl_program p, const char *name, int *to, const int *from) {
+    cl_kernel k = MAKE(clCreateKernel(p, name, &error));
+    SUCCEEDS(clSetKernelArgSVMPointer(k, 0, to));
+    SUCCEEDS(clSetKernelArgSVMPointer(k, 1, from));
+    return k;
+}
+
+/* From an address backwards; and to places that are read, which can be anywhere. */
+Test(command_fuse, parts_by_what_kernels_do) {
+    int *a = shared(), one = 1;
+    cl_program p = built(ends, NULL);
+    for (int n = 0; n < 2; n++) {
+        cl_kernel k = of_ends(p, "down", a + 200 + 100 * n, a + 400 * n);
+        SUCCEEDS(clSetKernelArg(k, 2, sizeof one, &one));
+        record(commands, k, 100);
+    }
+    cl_kernel any = of_ends(p, "any", a + 300, a + 500);
+    SUCCEEDS(clSetKernelArgSVMPointer(any, 2, a + 600));
+    for (int n = 0; n < 100; n++) a[500 + n] = 99 - n;
+    record(commands, any, 100);
+    finalize(commands);
+    cr_expect(count_launches(commands) == 2);
+    run(commands);
+    for (int n = 0; n < 100; n++) {
+        cr_assert(a[199 - n] == n + 1, "%d", n);
+        cr_assert(a[299 - n] == 400 + n + 1, "%d", n);
+        cr_assert(a[300 + 99 - n] == 600 + n);
+    }
+    SUCCEEDS(clReleaseProgram(p));
+    clSVMFree(ocl.context, a);
 }
 
 Test(command_fuse, memory_of_which_nothing_is_known) {
@@ -263,10 +328,11 @@ Test(command_fuse, memory_of_which_nothing_is_known) {
     for (int n = 0; n < COUNT; n++) x[n] = n;
     record_shared(y, x);
     record_shared(z, y);
+    record_shared(z + 50, y);
     finalize(commands);
     cr_expect(count_launches(commands) == 2);
     run(commands);
-    for (int n = 0; n < 100; n++) cr_assert(z[n] == n + 2);
+    for (int n = 0; n < 150; n++) cr_assert(z[n] == (n < 50 ? n + 2 : n - 50 + 2));
 }
 
 /* -------------------------------------------------------------------------------------- kernels */

@@ -160,7 +160,7 @@ Test(command_mutable, nothing_and_something) {
     run(b);
     SUCCEEDS(update_one(b, &(mutable_config){.command = h, .global_work_size = &all}));
     SUCCEEDS(set_value(last, 3));
-    cr_expect_eq(count_launches(b), 2);
+    cr_expect_eq(count_launches(b), 1);
     run(b);
     expect_sums(2, 4);
 }
@@ -286,23 +286,133 @@ Test(command_mutable, buffers_that_are_replaced) {
 
 /* ----------------------------------------------------------------------------------------- fusion */
 
-/* What is not changed stays fused. */
+/* Values are no constants of the code; which memory is the same is one. */
 Test(command_mutable, fusion) {
     cl_mutable_command_khr h[6];
     for (int n = 0; n < 6; n++) h[n] = add_to(n + 1, n, 1);
     finalize(b);
     cr_expect_eq(count_launches(b), 1);
-    SUCCEEDS(set_value(h[3], 10));
-    cr_expect_eq(count_launches(b), 3);
-    run(b);
-    expect_sums(6, 15);
-    SUCCEEDS(set_value(h[3], 20));
-    cr_expect_eq(count_launches(b), 3);
-    run(b);
-    expect_sums(6, 25);
+    for (int k = 10; k < 30; k++) {
+        SUCCEEDS(set_value(h[3], k));
+        cr_expect_eq(count_launches(b), 1);
+        run(b);
+        expect_sums(6, k + 5);
+    }
     SUCCEEDS(set_buffers(h[3], buffers[4], buffers[0]));
     run(b);
-    expect_sums(6, 22);
+    expect_sums(6, 29 + 2);
+    cr_expect(report_has(b, "update of command 4: other arguments than before are the same memory, "
+                            "so commands are fused anew"));
+    cr_expect_eq(count_launches(b), 1);
+}
+
+/* The same kernel runs for other buffers as long as the same of them are the same. */
+Test(command_mutable, fusion_with_other_buffers) {
+    cl_mutable_command_khr h[2];
+    for (int n = 0; n < 2; n++) h[n] = add_to(n + 1, n, 1);
+    finalize(b);
+    for (int n = 0; n < 3; n++) {
+        const mutable_arg first[] = {{0, sizeof(cl_mem), &buffers[3 * n + 1]}},
+                          second[] = {{0, sizeof(cl_mem), &buffers[3 * n + 2]},
+                                      {1, sizeof(cl_mem), &buffers[3 * n + 1]}};
+        const mutable_config c[] = {{.command = h[0], .num_args = 1, .arg_list = first},
+                                    {.command = h[1], .num_args = 2, .arg_list = second}};
+        const cl_uint types[2] = {0};
+        const void *list[] = {&c[0], &c[1]};
+        SUCCEEDS(changing.update(b, 2, types, list));
+        cr_expect_eq(count_launches(b), 1);
+        run(b);
+        expect_sums(3 * n + 1, 1);
+        expect_sums(3 * n + 2, 2);
+    }
+    cr_expect_null(strstr(report_of(b), "fused anew"));
+}
+
+static void expect_first(int where, int count, int sum) {
+    int back[COUNT];
+    read_ints(where, back);
+    for (int n = 0; n < COUNT; n++) cr_assert_eq(back[n], n < count ? n + sum : 0, "%d", n);
+}
+
+/* Sizes are constants of the code. */
+Test(command_mutable, fusion_with_other_sizes) {
+    cl_mutable_command_khr h[2];
+    const size_t half = COUNT / 2;
+    for (int n = 0; n < 2; n++) h[n] = add_to(n + 1, n, 1);
+    finalize(b);
+    const mutable_config c[] = {{.command = h[0], .global_work_size = &half},
+                                {.command = h[1], .global_work_size = &half}};
+    const void *list[] = {&c[0], &c[1]};
+    SUCCEEDS(changing.update(b, 2, (const cl_uint[]){0, 0}, list));
+    cr_expect(
+        report_has(b, "update of command 1: its range is another one, so commands are fused"));
+    cr_expect_eq(count_launches(b), 1);
+    run(b);
+    expect_first(2, COUNT / 2, 2);
+}
+
+/* What was registers is memory that the program looks at. */
+Test(command_mutable, a_buffer_that_was_registers) {
+    cl_mem between = MAKE(clCreateBuffer(ocl.context, 0, BYTES, NULL, &error));
+    cl_mutable_command_khr first = record_as(NULL, between, buffers[0], 1),
+                           second = record_as(NULL, buffers[2], between, 1);
+    SUCCEEDS(clReleaseMemObject(between));
+    finalize(b);
+    SUCCEEDS(set_value(first, 5));
+    cr_expect_eq(count_launches(b), 1);
+    run(b);
+    expect_sums(2, 6);
+    SUCCEEDS(set_buffers(first, buffers[3], buffers[0]));
+    run(b); /* of `between`, nothing is known then */
+    expect_sums(3, 5);
+    SUCCEEDS(set_buffers(second, buffers[4], buffers[3]));
+    run(b);
+    expect_sums(4, 6);
+    cr_expect_eq(count_launches(b), 1);
+}
+
+/* h[0]: y = x + 1, h[1]: z = y + 1. */
+static void set_chain(const cl_mutable_command_khr h[2], const int *x, const int *y, const int *z) {
+    const mutable_arg args[2][2] = {{{0, 0, y}, {1, 0, x}}, {{0, 0, z}, {1, 0, y}}};
+    mutable_config c[2];
+    for (int n = 0; n < 2; n++)
+        c[n] = (mutable_config){.command = h[n], .num_svm_args = 2, .arg_svm_list = args[n]};
+    const void *list[] = {&c[0], &c[1]};
+    SUCCEEDS(changing.update(b, 2, (const cl_uint[]){0, 0}, list));
+}
+
+/* Of one allocation, some of which overlap: one element of z is one of x each third time.  Kernels
+ * that have been separated stay so. */
+Test(command_mutable, fusion_of_parts) {
+    int *p = clSVMAlloc(ocl.context, 0, 8 * BYTES, 0);
+    cl_mutable_command_khr h[2];
+    for (int n = 0; n < 2; n++) h[n] = add_to(n + 1, n, 1);
+    finalize(b);
+    for (int r = 0; r < 9; r++) {
+        const int at = (1 + r % 4) * COUNT;
+        int *const x = p + at, *const y = x + COUNT,
+                   *const z = r % 3 < 2 ? y + COUNT : x - COUNT + 1;
+        for (int n = 0; n < 8 * COUNT; n++) p[n] = n;
+        set_chain(h, x, y, z);
+        run(b);
+        for (int n = 0; n < COUNT; n++) cr_assert_eq(z[n], at + n + 2, "%d: %d", r, n);
+        cr_expect_eq(count_launches(b), r < 2 ? 1 : 2, "%d", r);
+    }
+    clSVMFree(ocl.context, p);
+}
+
+/* Each time takes as long as finalizing, so at last there is no fusion. */
+Test(command_mutable, fusion_ends_after_some_updates) {
+    cl_mutable_command_khr h[2];
+    for (int n = 0; n < 2; n++) h[n] = add_to(n + 1, n, 1);
+    finalize(b);
+    for (int n = 0; n < 12; n++) {
+        SUCCEEDS(set_buffers(h[1], buffers[2], buffers[n % 2]));
+        run(b);
+        expect_sums(2, 1 + n % 2);
+    }
+    cr_expect_eq(count_launches(b), 2);
+    cr_expect(report_has(b, "so commands that are updated stay by themselves"));
 }
 
 /* ------------------------------------------------------------------------- arguments that are late */
