@@ -382,10 +382,16 @@ static void put_inst(emitter *e, const ir_inst *i, const ir_block *next) {
     }
 }
 
+/* Is it a loop for few items, or inside of one? */
+static bool is_rare(const ir_loop *l) {
+    while (l && !(l->header->loop_hint & IR_LOOP_ENDS)) l = l->parent;
+    return l;
+}
+
 /* A loop that has no other in it lies in as few lines as possible. */
 static void place_loop(emitter *e, const ir_loops *loops, uint32_t n) {
     const ir_loop *l = loops->of[e->order.block[n]->id];
-    if (!l || l->header != e->order.block[n] || l->child) return;
+    if (!l || l->header != e->order.block[n] || l->child || is_rare(l)) return;
     while (n < e->order.n && ir_in_loop(loops, e->order.block[n], l)) n++;
     if (n < e->order.n) x86_keep_together(e->w->code, e->order.label[e->order.block[n]->id]);
 }

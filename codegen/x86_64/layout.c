@@ -154,10 +154,11 @@ static int64_t distance(const x86_code *c, const gap *g) {
     return (int64_t)label_place(c, g->label) - (gap_place(g) + g->size);
 }
 
-/* Nops at g; what has to stay together is `length` bytes long. */
+/* Nops at g; what has to stay together is `length` bytes long, and may begin where it still ends in
+ * the last of the lines that it needs. */
 static unsigned padding(const gap *g, int64_t length) {
-    unsigned gives = (0 - gap_place(g)) & (g->most - 1u);
-    bool is_together = g->kind == GAP_TOGETHER && length <= gives;
+    unsigned mask = g->most - 1u, begins = gap_place(g) & mask, gives = (0 - begins) & mask;
+    bool is_together = g->kind == GAP_TOGETHER && begins <= ((0 - (unsigned)length) & mask);
     return is_together ? 0 : gives;
 }
 

@@ -30,6 +30,9 @@ typedef enum {
     SETS_EXACT      /* v does not wrap from one item to the next */
 } sets_kind;
 
+/* Where items of a loop are expected that have the value `bound`. */
+typedef enum { SETS_ANYWHERE, SETS_AT_START, SETS_AT_END } sets_side;
+
 /* A condition that holds in the new loop, of all values `sum + k` with k from low to high. */
 typedef struct {
     sets_kind kind;
@@ -39,7 +42,8 @@ typedef struct {
     int64_t stride;
     int64_t low, high;
     pass_affine bound;
-    ir_inst *base; /* SETS_EXACT: sum + low extended, less stride * counter */
+    sets_side side; /* SETS_UNEQUAL */
+    ir_inst *base;  /* SETS_EXACT: sum + low extended, less stride * counter */
 } sets_test;
 
 /* What an instruction is in the new loop. */
@@ -70,7 +74,8 @@ typedef struct {
     sets_plan *plan;  /* the current one */
     uint32_t mark;    /* of its blocks */
     ir_builder b;     /* before the loop */
-    ir_inst *fits;    /* sums of inner values do not wrap; NULL: there are none */
+    ir_inst *fits;    /* an i1, without which no item is in the interval; NULL: there is none */
+    ir_inst *small;   /* bits of numbers, all of which must have 32 bits; NULL: there are none */
 } sets;
 
 static inline bool sets_is_inside(const sets *s, const ir_inst *v) {
@@ -93,6 +98,9 @@ void sets_build_bits(sets *s);
 bool sets_has_bound(const sets *s, const ir_inst *v);
 /* The value of a sum for item x, before the loop; it has no inner terms. */
 ir_inst *sets_value_at(sets *s, const pass_affine *sum, ir_type t, ir_inst *x);
+
+/* No item is in the interval unless `holds`. */
+void sets_require(sets *s, ir_inst *holds);
 
 typedef struct {
     ir_inst *low, *high; /* counters: from low to high, high excluded; NULL: from the first one */

@@ -91,7 +91,7 @@ void sets_build_bits(sets *s) {
         ir_inst *high = ir_const(s->f, t, ir_zext(~(uint64_t)LOW, ir_bits(NULL, t)));
         ir_inst *holds =
             ir_build2(&s->b, IR_OP_eq, IR_I1, ir_build2(&s->b, IR_OP_and, t, d->at, low), want);
-        s->fits = s->fits ? ir_build2(&s->b, IR_OP_and, IR_I1, s->fits, holds) : holds;
+        sets_require(s, holds);
         d->with = d->n ? ir_build2(&s->b, IR_OP_or, t, d->at, low)
                        : ir_build2(&s->b, IR_OP_and, t, d->at, high);
     }

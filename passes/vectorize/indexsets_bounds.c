@@ -13,8 +13,13 @@
  * stride of 1.  A negative stride walks backwards, and sees the arc from its end.  Values that
  * differ by up to d from v are in the arc together if v is in its first `count - d` numbers.
  *
+ * Values that must not be `bound` need less if few items are expected before or after the one that
+ * has it, `bound - v`: all after it, or all before it.
+ *
  * Comparisons begin with the first item of the loop.  Extensions begin with the first one for which
- * the comparisons hold: others may wrap, and do not use them.
+ * the comparisons hold: others may wrap, and do not use them.  If comparisons have chosen the first
+ * item, or v only grows, nothing enters later, and the extensions with one stride end with the one
+ * that is nearest to its end: one maximum stands for all of them.
  */
 #include "passes/vectorize/indexsets.h"
 
@@ -123,14 +128,44 @@ static ir_inst *enter(sets *s, const sets_test *t, ir_inst *p, ir_inst *next, ir
     return build(s, IR_OP_sub, build(s, IR_OP_add, p, walked), whole);
 }
 
-/* Of `items` items from x on, those for which the test holds, counted from x. */
-static sets_interval find_items(sets *s, const sets_test *t, ir_inst *x, ir_inst *items) {
+/* The greatest number of items of the loop. */
+static uint64_t most_items(const sets *s) {
+    const simd loop = {.f = s->f, .uniformity = s->uniformity, .scalar = s->plan->loop};
+    return simd_most_items(&loop);
+}
+
+/* Do the items come to `bound` once at most, one of the first or last of them? */
+static bool has_one_side(const sets *s, const sets_test *t) {
     unsigned bits = ir_bits(NULL, t->type);
-    const arc a = find_arc(s, t);
+    return t->kind == SETS_UNEQUAL && t->side != SETS_ANYWHERE && t->low == t->high &&
+           t->stride == 1 && (bits == 64 || most_items(s) <= UINT64_C(1) << bits);
+}
+
+/* The items after or before the one that has the value `bound`. */
+static sets_interval find_side(sets *s, const sets_test *t, ir_inst *x, ir_inst *items) {
+    pass_affine sum = t->sum;
+    sum.constant = t->low;
+    ir_inst *v = sets_value_at(s, &sum, t->type, x);
+    ir_inst *at = distance(s, v, sets_value_at(s, &t->bound, t->type, NULL));
+    if (t->side == SETS_AT_END) return (sets_interval){NULL, build(s, IR_OP_umin, at, items)};
+    ir_inst *after = build(s, IR_OP_add, at, number(s, 1));
+    return (sets_interval){choose(s, test(s, IR_OP_ult, at, items), after, number(s, 0)), items};
+}
+
+/* Where the walk of the test begins for item x, seen from its arc. */
+static ir_inst *find_place(sets *s, const sets_test *t, const arc *a, ir_inst *x) {
     pass_affine sum = t->sum;
     sum.constant = t->stride > 0 ? t->low : t->high;
     ir_inst *v = sets_value_at(s, &sum, t->type, x);
-    ir_inst *p = t->stride > 0 ? distance(s, a.first, v) : distance(s, v, a.last);
+    return t->stride > 0 ? distance(s, a->first, v) : distance(s, v, a->last);
+}
+
+/* Of `items` items from x on, those for which the test holds, counted from x. */
+static sets_interval find_items(sets *s, const sets_test *t, ir_inst *x, ir_inst *items) {
+    unsigned bits = ir_bits(NULL, t->type);
+    if (has_one_side(s, t)) return find_side(s, t, x, items);
+    const arc a = find_arc(s, t);
+    ir_inst *p = find_place(s, t, &a, x);
     ir_inst *count =
         build(s, IR_OP_usubsat, a.count, number(s, (uint64_t)t->high - (uint64_t)t->low));
     ir_inst *left = steps(s, t, build(s, IR_OP_usubsat, count, p));
@@ -203,8 +238,7 @@ bool sets_has_bound(const sets *s, const ir_inst *v) { return has_bound(s, v, 0)
 
 /* x, which must have 32 bits. */
 static ir_inst *small(sets *s, ir_inst *x) {
-    ir_inst *fits = test(s, IR_OP_ule, x, number(s, UINT32_MAX));
-    s->fits = s->fits ? ir_build2(&s->b, IR_OP_and, IR_I1, s->fits, fits) : fits;
+    s->small = s->small ? build(s, IR_OP_or, s->small, x) : x;
     return x;
 }
 
@@ -254,15 +288,48 @@ static sets_interval meet(sets *s, sets_interval a, sets_interval b) {
         a.low = b.low;
     else if (b.low)
         a.low = build(s, IR_OP_umax, a.low, b.low);
-    a.high = build(s, IR_OP_umin, a.high, b.high);
+    if (a.high != b.high) a.high = build(s, IR_OP_umin, a.high, b.high);
     return a;
 }
 
-static sets_interval meet_all(sets *s, bool extensions, ir_inst *x, ir_inst *items) {
+static sets_interval meet_comparisons(sets *s, ir_inst *x, ir_inst *items) {
     sets_interval all = {NULL, items};
-    for (uint32_t k = 0; k < s->plan->tests.n; k++) {
-        const sets_test *t = &s->plan->tests.data[k];
-        if ((t->kind == SETS_EXACT) == extensions) all = meet(s, all, find_items(s, t, x, items));
+    foreach_in (const sets_test, t, s->plan->tests)
+        if (t->kind != SETS_EXACT) all = meet(s, all, find_items(s, t, x, items));
+    return all;
+}
+
+static bool is_alike(const sets_test *a, const sets_test *b) {
+    return a->kind == b->kind && ir_bits(NULL, a->type) == ir_bits(NULL, b->type) &&
+           pass_magnitude(a->stride) == pass_magnitude(b->stride);
+}
+
+/* The items before the first one for which an extension like t wraps; NULL: an earlier test has
+ * been asked for them. */
+static ir_inst *find_end(sets *s, const sets_test *t, bool guarded, ir_inst *x) {
+    ir_inst *most = NULL;
+    foreach_in (const sets_test, other, s->plan->tests) {
+        if (!is_alike(t, other) || (!guarded && may_enter(other))) continue;
+        if (other < t) return NULL;
+        const arc a = find_arc(s, other);
+        ir_inst *span = number(s, (uint64_t)other->high - (uint64_t)other->low);
+        ir_inst *p = build(s, IR_OP_add, find_place(s, other, &a, x), span);
+        most = most ? build(s, IR_OP_umax, most, p) : p;
+    }
+    ir_inst *whole = number(s, UINT64_C(1) << ir_bits(NULL, t->type));
+    return steps(s, t, build(s, IR_OP_usubsat, whole, most));
+}
+
+static sets_interval meet_extensions(sets *s, bool guarded, ir_inst *x, ir_inst *items) {
+    sets_interval all = {NULL, items};
+    foreach_in (const sets_test, t, s->plan->tests) {
+        if (t->kind != SETS_EXACT) continue;
+        if (!guarded && may_enter(t)) {
+            all = meet(s, all, find_items(s, t, x, items));
+            continue;
+        }
+        ir_inst *end = find_end(s, t, guarded, x);
+        if (end) all.high = build(s, IR_OP_umin, all.high, end);
     }
     return all;
 }
@@ -279,19 +346,25 @@ static void find_bases(sets *s, ir_inst *x) {
     }
 }
 
+void sets_require(sets *s, ir_inst *holds) {
+    s->fits = s->fits ? ir_build2(&s->b, IR_OP_and, IR_I1, s->fits, holds) : holds;
+}
+
 sets_interval sets_find_interval(sets *s) {
     const simd_loop *l = &s->plan->loop;
     ir_inst *start = ir_arg(l->counter, l->entry);
     ir_inst *items = build(s, IR_OP_sub, l->end, start);
-    s->fits = NULL;
-    sets_interval first = meet_all(s, false, start, items);
+    s->fits = s->small = NULL;
+    sets_interval first = meet_comparisons(s, start, items);
     ir_inst *x = first.low ? build(s, IR_OP_add, start, first.low) : start;
     ir_inst *rest = first.low ? build(s, IR_OP_usubsat, first.high, first.low) : first.high;
-    sets_interval last = meet_all(s, true, x, rest);
+    sets_interval last = meet_extensions(s, first.low, x, rest);
     ir_inst *low = last.low ? build(s, IR_OP_add, x, last.low) : x;
     ir_inst *high = build(s, IR_OP_add, x, last.high);
     if (first.low && last.high == rest)
-        high = build(s, IR_OP_add, start, build(s, IR_OP_umax, first.high, first.low));
+        high = first.high == items
+                   ? l->end
+                   : build(s, IR_OP_add, start, build(s, IR_OP_umax, first.high, first.low));
     find_bases(s, low);
     for (uint32_t k = 0; k < s->plan->decisions.n; k++) {
         const sets_decision *d = &s->plan->decisions.data[k];
@@ -299,6 +372,7 @@ sets_interval sets_find_interval(sets *s) {
             check_inner(s, d, low, build(s, IR_OP_sub, high, low));
     }
     sets_build_bits(s);
+    if (s->small) sets_require(s, test(s, IR_OP_ule, s->small, number(s, UINT32_MAX)));
     if (s->fits) high = choose(s, s->fits, high, low);
     return (sets_interval){low == start ? NULL : low, high};
 }

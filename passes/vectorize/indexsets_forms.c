@@ -92,12 +92,15 @@ static bool is_size(const ir_inst *v) {
     }
 }
 
-static bool is_upper(const sets_form *bound) {
+/* A size and a constant, which is written to `more`. */
+static bool is_upper(const sets_form *bound, int64_t *more) {
     pass_affine sum;
+    *more = 0;
     if (!bound->sum.n) return bound->sum.constant > NEAR;
     if (bound->sum.n > 1 || bound->sum.term[0].factor != 1) return false;
     pass_find_sum((ir_inst *)bound->sum.term[0].of.value, &sum);
-    bool plain = is_near(ir_wrap_add(sum.constant, bound->sum.constant));
+    *more = ir_wrap_add(sum.constant, bound->sum.constant);
+    bool plain = is_near(*more);
     for (uint32_t k = 0; k < sum.n; k++)
         plain &=
             is_size(sum.term[k].of.value) && (sum.term[k].factor == 1 || sum.term[k].factor == -1);
@@ -145,16 +148,20 @@ static bool add_comparison(sets *s, const ir_inst *x, const ir_inst *bound, sets
     uint32_t number;
     if (!find_operand(s, x, &v) || !find_operand(s, bound, &b)) return false;
     if (!has_plain_stride(&v, x->type) || b.stride || b.inner) return false;
-    bool upper = kind == SETS_BELOW || kind == SETS_NOT_ABOVE;
-    bool wanted = kind == SETS_UNEQUAL ? is_lower(&b) || is_upper(&b)
-                  : upper              ? is_upper(&b)
-                                       : is_lower(&b);
+    int64_t more;
+    bool lower = is_lower(&b), upper = is_upper(&b, &more);
+    bool wanted = kind == SETS_UNEQUAL                           ? lower || upper
+                  : kind == SETS_BELOW || kind == SETS_NOT_ABOVE ? upper
+                                                                 : lower;
     const sets_test t = {.kind = kind,
                          .is_signed = is_signed,
                          .type = x->type,
                          .sum = v.sum,
                          .stride = v.stride,
-                         .bound = b.sum};
+                         .bound = b.sum,
+                         .side = lower               ? SETS_AT_START
+                                 : upper && more < 0 ? SETS_AT_END
+                                                     : SETS_ANYWHERE};
     return wanted && add_test(s, t, &number);
 }
 

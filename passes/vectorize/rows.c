@@ -3,7 +3,13 @@
  * In a product of matrices, the items of a column load the same elements of one factor in each
  * iteration of their inner loops.  If R rows run at once, what does not depend on y exists once,
  * and what does R times, in the same blocks (Allen and Kennedy, "Optimizing compilers for modern
- * architectures", 2001).  No branch may depend on y, so all rows take the same way.  A copy of the
+ * architectures", 2001).  No branch may depend on y, so all rows take the same way.
+ *
+ * Where R divides the rows of a group, but for groups at the end of the range, rows after the last
+ * one are the last one again: row r of an iteration is min(y + r, end - 1).  Rows go in
+ * step, one instruction after the other, and have only loads, stores and operations without
+ * effects.  So rows that are the same load the same, since nothing is stored between their loads,
+ * and store the same to the same place.  Otherwise there may be one row only, and a copy of the
  * loops does the rows that are left:
  *
  *   setup -> [rows: start .. full] -> middle -> [copy: full .. end] -> after the loops
@@ -105,12 +111,12 @@ static contents find_contents(const jam *j) {
     return c;
 }
 
-/* The number of rows, as far as it is known. */
-static uint64_t most_rows(const jam *j) {
+/* The number of rows of a group that is not cut off by the end of the range; 0: it is not known. */
+static uint64_t whole_rows(const jam *j) {
     const ir_inst *start = ir_arg(j->loop.counter, j->loop.entry), *end = j->loop.end;
-    if (!ir_is_const(start) || start->imm.bits) return MOST_ROWS;
+    if (!ir_is_const(start) || start->imm.bits) return 0;
     if (end->op == IR_OP_umin && ir_is_const(ir_arg(end, 1))) end = ir_arg(end, 1);
-    return ir_is_const(end) ? end->imm.bits : MOST_ROWS;
+    return ir_is_const(end) ? end->imm.bits : 0;
 }
 
 static unsigned choose_rows(const jam *j) {
@@ -119,8 +125,9 @@ static unsigned choose_rows(const jam *j) {
     const ir_target *t = j->cx->target;
     unsigned registers = t && t->vector_registers ? t->vector_registers : 16;
     unsigned carried = c.carried ? c.carried : 1, rows = MOST_ROWS;
-    uint64_t most = most_rows(j);
-    while (rows > 1 && (rows > most || 2 * rows * carried + rows + 2 > registers - SPARE))
+    uint64_t whole = whole_rows(j);
+    while (rows > 1 &&
+           ((whole && rows > whole) || 2 * rows * carried + rows + 2 > registers - SPARE))
         rows /= 2;
     return rows;
 }
@@ -177,18 +184,20 @@ static void repeat_block(jam *j, ir_block *b, ir_value_list *phis) {
     }
 }
 
-/* Rows after the first have the next numbers. */
-static void number_rows(jam *j) {
+/* Rows after the first have the next numbers, up to `last` if there is one. */
+static void number_rows(jam *j, ir_inst *last) {
     ir_inst *y = j->loop.counter;
     ir_before(&j->b, ir_first_non_phi(y->block));
-    for (unsigned r = 1; r < j->rows; r++)
-        j->row[r][y->id] = ir_build(&j->b, IR_OP_add, y->type, ir_with_flags(IR_NSW | IR_NUW),
-                                    IR_ARGS(y, ir_const(j->f, y->type, r)));
+    for (unsigned r = 1; r < j->rows; r++) {
+        ir_inst *n = ir_build(&j->b, IR_OP_add, y->type, ir_with_flags(IR_NSW | IR_NUW),
+                              IR_ARGS(y, ir_const(j->f, y->type, r)));
+        j->row[r][y->id] = last ? ir_build2(&j->b, IR_OP_umin, y->type, n, last) : n;
+    }
 }
 
-static void repeat_blocks(jam *j) {
+static void repeat_blocks(jam *j, ir_inst *last) {
     ir_value_list phis = {0};
-    number_rows(j);
+    number_rows(j, last);
     for (uint32_t k = 0; k < j->blocks.n; k++) repeat_block(j, j->blocks.data[k], &phis);
     for (uint32_t k = 0; k < phis.n; k++)
         for (unsigned r = 1; r < j->rows; r++) {
@@ -236,9 +245,12 @@ static void jam_rows(jam *j) {
     ir_inst *n = ir_build2(&j->b, IR_OP_sub, t, l->end, start);
     ir_inst *whole = ir_build2(&j->b, IR_OP_and, t, n, ir_const(j->f, t, ~(uint64_t)(j->rows - 1)));
     ir_inst *full = ir_build2(&j->b, IR_OP_add, t, start, whole);
-    if (full != l->end) build_rest(j, setup, start, full);
-    repeat_blocks(j);
-    ir_set_arg(test, 1, full);
+    bool known = whole_rows(j) && whole_rows(j) % j->rows == 0;
+    bool repeats = full != l->end && known, copies = full != l->end && !known;
+    ir_inst *last = repeats ? ir_build2(&j->b, IR_OP_sub, t, l->end, ir_const(j->f, t, 1)) : NULL;
+    if (copies) build_rest(j, setup, start, full);
+    repeat_blocks(j, last);
+    if (copies) ir_set_arg(test, 1, full);
     ir_set_arg(ir_arg(test, 0), 1, ir_const(j->f, t, j->rows));
     ir_count(j->f->module->cx, rows_loops, 1);
 }
@@ -283,7 +295,7 @@ static void list_loops(const jam *like, jam_list *list) {
 /* Does:  runs 2 or 4 iterations of loops with the hint `rows` at once, where they share loads.
  * Needs: code of a work-group, with the loops that `regions` makes; what is the same for a row is
  *        computed before its loop (licm).
- * Leaves: a copy of the loops for rows that are left.
+ * Leaves: a copy of the loops for rows that are left, if there may be less than run at once.
  * Gives up: on branches that depend on the row, and on values that go from row to row. */
 bool pass_rows(ir_func *f, pass_ctx *cx) {
     pass_uniformity by_row, by_item;

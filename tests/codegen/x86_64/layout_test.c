@@ -225,8 +225,9 @@ static uint32_t place_loop(unsigned before, unsigned bytes) {
 
 Test(layout, loops_are_kept_together) {
     for (unsigned before = 0; before < 64; before++)
-        for (unsigned bytes = 0; bytes < 70; bytes++) {
-            bool stays = before == 0 || before + bytes + 2 <= 64;
+        for (unsigned bytes = 0; bytes < 126; bytes++) {
+            unsigned last = bytes + 1; /* of the jump, too */
+            bool stays = (before + last) / 64 == last / 64;
             cr_expect_eq(place_loop(before, bytes), stays ? before : 64, "%u bytes at %u", bytes,
                          before);
         }
