@@ -49,12 +49,17 @@ static bool is_harmless(uint32_t decoration) {
     case SpvDecorationNonReadable:
     case SpvDecorationUniform:
     case SpvDecorationMaxByteOffset:
-    case SpvDecorationUserSemantic:
     case SpvDecorationReferencedIndirectlyINTEL:
     case SpvDecorationStackCallINTEL:
     case SpvDecorationSideEffectsINTEL: return true;
     default: return false;
     }
+}
+
+/* Of what programs say there, one word has a meaning. */
+static void take_semantic(reader *r, spv_decor *d, uint32_t k) {
+    spv_string_words(r, k);
+    if (!strcmp(spv_string(r, k), "specialized")) d->has |= D_SPECIALIZED;
 }
 
 static void apply_flag(reader *r, spv_decor *d, uint32_t decoration) {
@@ -106,11 +111,17 @@ static void apply(reader *r, spv_decor *d, uint32_t k) {
         break;
     case SpvDecorationFuncParamAttr: set_attribute(r, d, literal(r, k + 1)); break;
     case SpvDecorationLinkageAttributes: set_linkage(r, d, k + 1); break;
+    case SpvDecorationUserSemantic: take_semantic(r, d, k + 1); break;
     default: apply_flag(r, d, decoration);
     }
 }
 
 void spv_read_decorate(reader *r) { apply(r, decor_of_target(r, r->in.arg[0]), 1); }
+
+void spv_read_decorate_string(reader *r) {
+    if (r->in.arg[1] == SpvDecorationUserSemantic)
+        take_semantic(r, decor_of_target(r, r->in.arg[0]), 2);
+}
 
 void spv_read_member_decorate(reader *r) {
     if (r->in.arg[2] != SpvDecorationOffset) return;

@@ -54,6 +54,15 @@ static ir_param pointer_param(reader *r, const spv_type *t, const spv_decor *d) 
     return p;
 }
 
+/* Kernels alone are given values; the address that a pointer is differs from run to run. */
+static void mark_specialized(reader *r, const spv_function *f, ir_type t, ir_param *p) {
+    if (!f->entry) return;
+    if (ir_arg_kind_of(t, p) == IR_ARG_VALUE)
+        p->attrs |= IR_PARAM_SPECIALIZED;
+    else
+        spv_warn(r, WARN_SPECIALIZED);
+}
+
 /* What is known of a parameter. */
 static ir_param param_facts(reader *r, const spv_function *f, spv_type *t, uint32_t id) {
     const spv_decor *d = spv_decor_of(r, id);
@@ -62,6 +71,7 @@ static ir_param param_facts(reader *r, const spv_function *f, spv_type *t, uint3
                  : t->form == T_POINTER ? pointer_param(r, t, d)
                                         : (ir_param){.attrs = param_attrs(d, t)};
     p.name = name ? ir_strdup(&r->m->arena, name) : NULL;
+    if (d->has & D_SPECIALIZED) mark_specialized(r, f, param_type(r, f, t, 0), &p);
     return p;
 }
 

@@ -84,6 +84,17 @@ void spv_read_load(reader *r) {
     spv_define_load(r, t, p, align_of(r, a, t, p), a.flags | variable_flags(r, r->in.arg[0]));
 }
 
+/* Unoptimized code copies its parameters to variables, and annotations are of those. */
+static void mark_stored(reader *r, const ir_inst *v) {
+    if (!spv_has(r, r->in.arg[0], D_SPECIALIZED) || !r->f->entry) return;
+    if (v->op != IR_OP_param) return;
+    ir_param *p = &r->f->ir->param[v->imm.index];
+    if (ir_arg_kind_of(v->type, p) == IR_ARG_VALUE)
+        p->attrs |= IR_PARAM_SPECIALIZED;
+    else
+        spv_warn(r, WARN_SPECIALIZED);
+}
+
 void spv_read_store(reader *r) {
     spv_type *t = spv_value_type(r, spv_arg_type(r, 1));
     uint32_t k = 2;
@@ -92,6 +103,8 @@ void spv_read_store(reader *r) {
     ir_inst *p = spv_arg_pointer(r, 0);
     a.align = align_of(r, a, t, p);
     a.flags |= variable_flags(r, r->in.arg[0]);
+    const spv_id *stored = spv_find(r, r->in.arg[1]);
+    if (stored->kind == ID_VALUE) mark_stored(r, stored->val);
     spv_store_any(r, r->in.arg[1], p, a);
 }
 

@@ -246,7 +246,8 @@ enum {
     D_FAST_MATH = 1024,
     D_ROUNDING = 2048,
     D_SPEC_ID = 4096,
-    D_LINKAGE = 8192
+    D_LINKAGE = 8192,
+    D_SPECIALIZED = 16384
 };
 
 /* A member offset that was given by decoration. */

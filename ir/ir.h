@@ -761,7 +761,8 @@ enum {
     IR_PARAM_UNUSED = 2048,
     IR_PARAM_OWN = 4096, /* noalias, and no work-item uses bytes of it that another one uses */
     IR_PARAM_PADDING =
-        8192 /* of a closure: bytes that no member has, though a union may use them */
+        8192, /* of a closure: bytes that no member has, though a union may use them */
+    IR_PARAM_SPECIALIZED = 16384 /* code is made for its value; not for pointers to memory */
 };
 
 typedef struct {

@@ -30,6 +30,7 @@ const text_word text_param_attrs[] = {
     {"volatile", IR_PARAM_VOLATILE}, {"restrict", IR_PARAM_RESTRICT},
     {"const", IR_PARAM_CONST},       {"unused", IR_PARAM_UNUSED},
     {"own", IR_PARAM_OWN},           {"padding", IR_PARAM_PADDING},
+    {"specialized", IR_PARAM_SPECIALIZED},
     {NULL, 0},
 };
 const text_word text_func_flags[] = {

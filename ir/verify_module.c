@@ -27,6 +27,8 @@ static void check_param(verifier *v, uint32_t n) {
         verify_fail(v, "parameter %u is passed by value and is no ptr.private", n);
     if (p->byval_size && !(p->attrs & IR_PARAM_BYVAL))
         verify_fail(v, "parameter %u has a size and is not passed by value", n);
+    if ((p->attrs & IR_PARAM_SPECIALIZED) && ir_arg_kind_of(t, p) != IR_ARG_VALUE)
+        verify_fail(v, "parameter %u is specialized and has no value", n);
 }
 
 static bool is_whole(const uint32_t size[3]) {

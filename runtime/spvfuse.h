@@ -120,6 +120,13 @@ typedef struct {
     uint64_t value; /* the bits, zero-extended; bool: 0 or 1 */
 } spvf_spec_value;
 
+/* An argument, by its name or, if that is NULL, by its number among spvf_kernel_info.args. */
+typedef struct {
+    const char *kernel; /* NULL: of all kernels that have one of the name, or of the number */
+    const char *name;
+    size_t index;
+} spvf_marked_arg;
+
 typedef struct {
     size_t size;
     /* Values for specialization constants; others keep their default.  All of them are constants
@@ -131,6 +138,11 @@ typedef struct {
      * between members are parameters, too, as unions may use them; spvf_module_optimize drops those
      * that nothing reads. */
     bool closures;
+    /* Arguments by value of which device cpu makes constants: for each of a few values that launches
+     * give them there is code of its own (docs/DEVICES.md).  The annotation "specialized" in SPIR-V
+     * says the same of a parameter. */
+    const spvf_marked_arg *specialized;
+    size_t specialized_count;
 } spvf_module_options;
 
 /* Reads SPIR-V (recognised by its magic number, either byte order) or the text form of the IR.
@@ -157,6 +169,7 @@ typedef struct {
     bool constant;  /* buffer in constant memory */
     bool read_only; /* the kernel does not write through it */
     bool no_alias;
+    bool specialized; /* code is made for its value (docs/DEVICES.md) */
     bool member;      /* of a struct that the kernel takes by value as it was read */
     bool padding;     /* a member: bytes that the type of the struct does not name */
     uint32_t closure; /* the parameter as the kernel was read: this one, or that which it is of */
@@ -180,11 +193,9 @@ typedef struct {
 /* Takes apart what a host gives for one of host_args, the bytes of a value: calls `set` for each of
  * args that is a part of it, with its index and its bytes, for a pointer the address.  For callers
  * of spvf_module_options.closures.  SPVF_ERROR_ARGUMENT: that is no value of so many bytes. */
-SPVF_API spvf_status spvf_closure_arguments(const spvf_kernel_info *kernel, size_t host_arg,
-                                            const void *bytes, size_t size,
-                                            void (*set)(void *user, size_t index,
-                                                        const void *bytes),
-                                            void *user);
+SPVF_API spvf_status spvf_closure_arguments(
+    const spvf_kernel_info *kernel, size_t host_arg, const void *bytes, size_t size,
+    void (*set)(void *user, size_t index, const void *bytes), void *user);
 
 SPVF_API size_t spvf_module_kernel_count(const spvf_module *module);
 /* NULL when index is out of range.  Valid until the module is destroyed. */
@@ -641,10 +652,11 @@ typedef enum {
     SPVF_FACT_NO_OFFSET,
     SPVF_FACT_SMALL_IDS, /* of 31 bits */
     SPVF_FACT_DIMENSIONS,
-    SPVF_FACT_APART,    /* no two arguments lead to the same memory */
-    SPVF_FACT_ON_LINES, /* memory of arguments begins at lines of the cache */
-    SPVF_FACT_STREAMS,  /* more memory is accessed than caches hold */
-    SPVF_FACT_VALUES,   /* integers by value that have been the same are constants */
+    SPVF_FACT_APART,       /* no two arguments lead to the same memory */
+    SPVF_FACT_ON_LINES,    /* memory of arguments begins at lines of the cache */
+    SPVF_FACT_STREAMS,     /* more memory is accessed than caches hold */
+    SPVF_FACT_VALUES,      /* integers by value that have been the same are constants */
+    SPVF_FACT_SPECIALIZED, /* arguments that are marked are constants */
     SPVF_FACTS
 } spvf_fact;
 /* "local-size", as in the option "without=local-size" of device cpu; and a clause that says what is

@@ -17,6 +17,7 @@ suite explain sh tests/runtime/cli/explain.sh "$release"
 suite code-forms sh tests/codegen/x86_64/forms.sh "$release"
 suite stats sh tests/runtime/cli/stats.sh "$release"
 suite facts sh tests/runtime/cli/facts.sh "$release"
+suite specialized sh tests/runtime/cli/specialized.sh "$release"
 suite golden "$release/tests/run" --isel tests/ir tests/passes $(machine_folders)
 suite docs sh tests/docs.sh "$release"
 suite arrows sh tests/arrows.sh "$release"

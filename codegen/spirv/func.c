@@ -45,6 +45,7 @@ static void decorate_param(sw_writer *w, uint32_t id, const ir_param *p) {
             sw_decorate(w, id, SpvDecorationFuncParamAttr, SW_LIST(attributes[i].attribute));
     if (p->attrs & IR_PARAM_VOLATILE) sw_decorate0(w, id, SpvDecorationVolatile);
     if (p->attrs & IR_PARAM_RESTRICT) sw_decorate0(w, id, SpvDecorationRestrict);
+    if (p->attrs & IR_PARAM_SPECIALIZED) sw_decorate_semantic(w, id, "specialized");
     if (p->align) sw_decorate(w, id, SpvDecorationAlignment, SW_LIST(p->align));
 }
 

@@ -170,6 +170,15 @@ void sw_decorate(sw_writer *w, uint32_t id, SpvDecoration d, sw_list operands) {
     copy_words(at + 3, operands);
 }
 
+void sw_decorate_semantic(sw_writer *w, uint32_t id, const char *word) {
+    if (w->out.version < 0x00010400) {
+        sw_extension(w, "SPV_GOOGLE_decorate_string");
+        sw_extension(w, "SPV_GOOGLE_hlsl_functionality1");
+    }
+    sw_put_string(w, SEC_DECORATION, SpvOpDecorateString,
+                  (sw_text){.before = SW_LIST(id, SpvDecorationUserSemantic), .string = word});
+}
+
 void sw_decorate_linkage(sw_writer *w, uint32_t id, const char *name, bool import) {
     uint32_t type = import ? SpvLinkageTypeImport : SpvLinkageTypeExport;
     sw_capability(w, SpvCapabilityLinkage);

@@ -201,6 +201,10 @@ void pass_fuse_trim(pass_fuse_result *result);
 void pass_find_profit(const pass_fuse_request *request, pass_fuse_result *result,
                       ir_arena *scratch);
 
+/* Gives parameter `index` of f a value: `size` bytes in memory form.  The parameter stays, without
+ * uses.  False after a reported error: it is no value, or has another size. (argconst.c) */
+bool pass_fold_argument(ir_func *f, uint32_t index, const void *bytes, size_t size);
+
 /* Do the ids of the member's items equal those of the fused items with the same linear ids? */
 bool pass_same_ids(const ir_range *member, const ir_range *fused);
 /* Does the member run on some of the fused items only? */

@@ -273,9 +273,6 @@ void pass_find_traffic(const pass_findings *found, pass_fuse_result *result);
 void pass_fuse_build(const pass_fuse_input *in, const pass_promotions *list,
                      pass_fuse_result *result);
 
-/* Gives parameter `index` of f a value: `size` bytes in memory form.  The parameter stays, without
- * uses.  False after a reported error: it is no value, or has another size. (argconst.c) */
-bool pass_fold_argument(ir_func *f, uint32_t index, const void *bytes, size_t size);
 /* Applies the constants of the request to the built kernel and drops their parameters. */
 bool pass_fuse_constants(const pass_fuse_input *in, pass_fuse_result *result);
 /* Specializes a kernel for the range of its launch; returns whether anything changed.

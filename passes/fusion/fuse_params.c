@@ -171,7 +171,7 @@ static void merge_facts(const merging *q, ir_param *into, uint32_t *access, cons
     const ir_param *from = param_of(q, p);
     *access &= access_of(q, p);
     uint32_t in_all = into->attrs & from->attrs & ~(uint32_t)(ACCESS | NO_ALIAS);
-    uint32_t in_one = (into->attrs | from->attrs) & IR_PARAM_VOLATILE;
+    uint32_t in_one = (into->attrs | from->attrs) & (IR_PARAM_VOLATILE | IR_PARAM_SPECIALIZED);
     into->attrs = in_all | in_one | (*access & ACCESS);
     if (from->align > into->align) into->align = from->align;
     const char *name = into->type_name;

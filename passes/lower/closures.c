@@ -128,6 +128,7 @@ static void split(ir_func *f, uint32_t index, uint32_t original, const members *
         p->closure = original + 1;
         p->offset = c->list[k].offset;
         if (c->list[k].padding) p->attrs |= IR_PARAM_PADDING;
+        if (!ir_is_ptr(c->list[k].type)) p->attrs |= closure.attrs & IR_PARAM_SPECIALIZED;
         p->name = name_member(f, &closure, original, p->offset);
     }
     ir_replace_uses(old, fill_variable(f, &closure, index, c));

@@ -279,6 +279,7 @@ static void load_module(void *arg) {
     j->module->ir = j->read(j->context, j->user, &j->options);
     if (!ir_verify_module(j->module->ir)) ir_throw(&j->context->cx, IR_ERR_INPUT);
     if (j->options.closures) rt_lower_closures(j->module);
+    rt_mark_specialized(j->module, &j->options);
     rt_module_describe(j->module);
 }
 
@@ -289,6 +290,9 @@ spvf_status rt_load_module(spvf_context *context, rt_module_reader *read, void *
     if (j.options.spec_count && !j.options.specs)
         return rt_refuse_call(context, "spvf_module_load", "%zu specs at NULL",
                               j.options.spec_count);
+    if (j.options.specialized_count && !j.options.specialized)
+        return rt_refuse_call(context, "spvf_module_load", "%zu specialized arguments at NULL",
+                              j.options.specialized_count);
     spvf_status status = rt_guard(context, load_module, &j);
     if (status == SPVF_OK)
         *out = j.module;

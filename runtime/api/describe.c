@@ -22,6 +22,7 @@ spvf_arg_info rt_arg_info(const ir_module *m, ir_type t, const ir_param *p) {
     info.padding = (p->attrs & IR_PARAM_PADDING) != 0;
     info.closure = p->closure ? p->closure - 1 : 0;
     info.offset = p->offset;
+    info.specialized = (p->attrs & IR_PARAM_SPECIALIZED) != 0;
     info.no_alias = (p->attrs & IR_PARAM_NOALIAS) != 0;
     return info;
 }

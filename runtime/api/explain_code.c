@@ -18,6 +18,7 @@ typedef struct {
     ir_arena *to; /* of the result */
     const ir_func *kernel;
     const char *target;
+    const rt_known_arg *args; /* or NULL */
     rt_native_options options;
     rt_facts without;
     ir_arena scratch;
@@ -125,6 +126,17 @@ static spvf_range usual_range(const ir_func *kernel) {
     return r;
 }
 
+static void take_constants(explaining *e) {
+    const ir_func *f = e->kernel;
+    if (!e->args || e->without & RT_FACT(SPECIALIZED)) return;
+    rt_constant *list = ir_new_array(&e->scratch, rt_constant, f->nparams);
+    uint32_t n = 0;
+    for (uint32_t p = 0; p < f->nparams; p++)
+        if (f->param[p].attrs & IR_PARAM_SPECIALIZED && e->args[p].bytes)
+            list[n++] = (rt_constant){p, e->args[p].size, e->args[p].bytes};
+    e->options.constants = (rt_constants){list, n};
+}
+
 /* As for a launch of device cpu. */
 static void find_shape(explaining *e) {
     spvf_range *r = &e->code.range;
@@ -144,7 +156,9 @@ static void find_shape(explaining *e) {
     e->options.shape.inner = along;
     e->options.shape.apart = e->options.shape.on_lines = true;
     rt_forget_facts(e->without, &e->options.shape);
+    take_constants(e);
     e->code.facts = rt_facts_of(&e->options.shape, NULL);
+    if (e->options.constants.n) e->code.facts |= RT_FACT(SPECIALIZED);
 }
 
 /* -------------------------------------------------------------------------------------- compile */
@@ -205,8 +219,11 @@ static void explain(explaining *e) {
 
 spvf_explained_code rt_explain_code(spvf_context *context, const rt_code_request *request,
                                     ir_arena *to) {
-    explaining e = {
-        .context = context, .to = to, .kernel = request->kernel, .target = request->target};
+    explaining e = {.context = context,
+                    .to = to,
+                    .kernel = request->kernel,
+                    .target = request->target,
+                    .args = request->args};
     if (request->range) e.code.range = *request->range;
     explain(&e);
     return e.code;
@@ -236,7 +253,7 @@ static void explain_kernel(void *arg) {
         rt_throw(c, IR_ERR_ARGUMENT, "no kernel @%s", j->kernel);
     if (!j->target) j->target = rt_default_target(&j->arena);
     if (!j->target) rt_throw(c, IR_ERR_DEVICE, "no code is made for this processor");
-    const rt_code_request request = {f, j->range, j->target};
+    const rt_code_request request = {.kernel = f, .range = j->range, .target = j->target};
     owned_code *out = ir_new(&j->arena, owned_code);
     out->code = rt_explain_code(c, &request, &j->arena);
     j->out = out;

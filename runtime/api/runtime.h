@@ -81,11 +81,17 @@ void rt_say_refusal(spvf_context *context, const spvf_explanation *e, bool stric
 spvf_explanation *rt_fusion_report(spvf_fusion *fusion);
 /* Destroys the fusion but for its explanation, which is the caller's. */
 spvf_explanation *rt_fusion_end(spvf_fusion *fusion);
+/* What launches give: bytes of a value, or so many bytes of local memory; zeros: it is not known. */
+typedef struct {
+    const void *bytes;
+    uint64_t size;
+} rt_known_arg;
 /* A kernel whose code is explained; range NULL: a large one. */
 typedef struct {
     const ir_func *kernel;
     const spvf_range *range;
-    const char *target; /* as in spvf_explain_code, not NULL */
+    const char *target;       /* as in spvf_explain_code, not NULL */
+    const rt_known_arg *args; /* by parameter; NULL: not known */
 } rt_code_request;
 /* As spvf_explain_code does; the result lies in the arena. (explain_code.c) */
 spvf_explained_code rt_explain_code(spvf_context *context, const rt_code_request *request,
@@ -126,6 +132,10 @@ spvf_module *rt_module_new(spvf_context *context);
 void rt_module_describe(spvf_module *m);
 /* Makes parameters of the members of closures, and keeps what the arguments were. (closures.c) */
 void rt_lower_closures(spvf_module *m);
+/* Marks arguments as the options say; throws after a message.  (specialized.c) */
+void rt_mark_specialized(const spvf_module *m, const spvf_module_options *options);
+/* Marks one parameter; false: it is no value. */
+bool rt_mark_param(ir_func *f, uint32_t param);
 /* Drops the parameters for padding that nothing reads, once the module is optimized. */
 void rt_drop_padding(spvf_module *m);
 /* Has the kernel parameters that were members of closures? */

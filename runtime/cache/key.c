@@ -1,12 +1,13 @@
 /* key.c — what a variant of a kernel is known by: all that decides what its code is.
  *
  * The key is made of what the kernel says, with the name that profiles show; what is known of its
- * launches; the options of code; and the compiler itself, so that a changed compiler never finds
- * code of the old one.  Code for values is not kept.
+ * launches; the values of marked arguments; the options of code; and the compiler itself, so that a
+ * changed compiler never finds code of the old one.  Code for values that have been the same is not
+ * kept.
  */
 #include "runtime/cache/cache.h"
 
-static_assert(sizeof(void *) != 8 || sizeof(rt_native_options) == 144,
+static_assert(sizeof(void *) != 8 || sizeof(rt_native_options) == 160,
               "a new option belongs in the key");
 
 static void add_number(rt_hash *h, uint64_t n) { rt_hash_add(h, &n, sizeof n); }
@@ -41,6 +42,14 @@ static void add_options(rt_hash *h, const rt_native_options *o) {
     add_number(h, o->code.lines);
 }
 
+static void add_constants(rt_hash *h, const rt_constants *c) {
+    add_number(h, c->n);
+    for (uint32_t n = 0; n < c->n; n++) {
+        add_number(h, c->list[n].param);
+        add_text(h, c->list[n].bytes, c->list[n].size);
+    }
+}
+
 rt_key rt_key_of(const ir_func *kernel, const rt_native_options *o, ir_arena *a,
                  ir_global_list *globals) {
     ir_text content = {.arena = a};
@@ -51,6 +60,7 @@ rt_key rt_key_of(const ir_func *kernel, const rt_native_options *o, ir_arena *a,
     add_text(&h, rt_build_id, RT_BUILD_ID_BYTES);
     add_text(&h, kernel->name, strlen(kernel->name));
     add_options(&h, o);
+    add_constants(&h, &o->constants);
     add_text(&h, content.data, content.n);
     rt_hash_end(&h, key.bytes);
     return key;

@@ -25,6 +25,7 @@ static void print_arg(const spvf_arg_info *a) {
     if (a->constant) printf(", constant");
     if (a->read_only && !a->constant) printf(", read-only");
     if (a->no_alias) printf(", noalias");
+    if (a->specialized) printf(", specialized");
     putchar('\n');
 }
 
@@ -68,6 +69,7 @@ static void json_arg(const spvf_arg_info *a, bool first) {
     printf("\"size\":%llu,\"align\":%u,\"constant\":%s,\"read_only\":%s,\"noalias\":%s",
            (unsigned long long)a->size, a->align, a->constant ? "true" : "false",
            a->read_only ? "true" : "false", a->no_alias ? "true" : "false");
+    if (a->specialized) printf(",\"specialized\":true");
     if (a->member)
         printf(",\"closure\":%u,\"offset\":%llu,\"padding\":%s", a->closure,
                (unsigned long long)a->offset, a->padding ? "true" : "false");

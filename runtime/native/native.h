@@ -11,6 +11,7 @@
  *   fork.c       what a fork leaves whole
  *   chunk.c      work-groups by number, and the boxes that a range of numbers is
  *   facts.c      what code of a kernel may be made for, by name
+ *   constants.c  kernels for values of arguments that are marked
  *   variants.c   the code of a kernel: for any local size, and for some known ones
  *
  * Nothing here knows the IR; runtime/devices/cpu/cpu*.c put it together.
@@ -188,6 +189,17 @@ typedef struct {
     uint64_t value[RT_MAX_VALUES]; /* zero-extended */
 } rt_values;
 
+/* Arguments whose values are known. */
+typedef struct {
+    uint32_t param;
+    uint64_t size; /* bytes, in memory form */
+    const void *bytes;
+} rt_constant;
+typedef struct {
+    const rt_constant *list;
+    uint32_t n;
+} rt_constants;
+
 typedef struct {
     pass_group_shape shape; /* of the launches that the code is for */
     bool only_blocks;       /* no function runs a single group: entry is that of the block; and the
@@ -195,6 +207,7 @@ typedef struct {
     const cg_machine *machine;
     cg_options code;
     const rt_values *values; /* that the code is for; NULL: for all */
+    rt_constants constants;  /* arguments that the code is for */
     bool keep_calls;         /* as in pass_options */
     bool time;               /* notes say how long each pass and stage took */
 } rt_native_options;
@@ -295,5 +308,25 @@ void rt_kernel_free(rt_kernel *k); /* no launch runs */
 ir_status rt_kernel_begin(rt_kernel *k, const pass_group_shape *shape, const rt_values *values,
                           const rt_compiler *compiler, rt_use *use);
 void rt_kernel_end(rt_kernel *k, const rt_use *use, uint64_t ns);
+
+/* -------------------------------------------------------------------------- constants (constants.c)
+ *
+ * Launches of a kernel that give its marked arguments the same values have a kernel of their own, up
+ * to a number of values.  Several threads may ask at a time. */
+
+enum { RT_MAX_CONSTANTS = 8 };
+
+typedef struct {
+    rt_lock lock;
+    unsigned n;
+    bool told; /* that there are more values */
+    struct rt_constant_kernel *of[RT_MAX_CONSTANTS];
+} rt_constant_kernels;
+
+void rt_constants_init(rt_constant_kernels *k);
+void rt_constants_free(rt_constant_kernels *k); /* no launch runs */
+/* The kernel for these values, which stays; NULL: there are too many others, of which *news says
+ * that nobody was told, or no memory. */
+rt_kernel *rt_constants_find(rt_constant_kernels *k, const rt_constants *values, bool *news);
 
 #endif

@@ -14,7 +14,7 @@
  *   expect  = "expect" place "=" values [ "~" tolerance ]
  *   print   = "print" place          write = "write" name string
  *   place   = name [ "[" first [ ".." last ] "]" ]
- *   arg     = name [ internal ] | value | "local" bytes
+ *   arg     = name [ internal ] | [ "specialized" ] value | "local" bytes
  *   values  = value { "," value }
  *
  * A newline is insignificant after a comma and inside braces where a statement may begin.
@@ -274,6 +274,8 @@ static rt_plan_arg parse_arg(parser *p) {
         a.bytes = take_count(p, "a number of bytes");
         return a;
     }
+    a.specialized = accept_word(p, "specialized");
+    a.at = p->token;
     int64_t buffer = find_buffer(p->plan, p->token), scalar = find_scalar(p->plan, p->token);
     if (buffer >= 0 || scalar >= 0) {
         a.kind = buffer >= 0 ? RT_PLAN_BUFFER : RT_PLAN_SCALAR;

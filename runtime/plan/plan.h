@@ -92,6 +92,7 @@ typedef struct {
     rt_internal internal;
     uint32_t closure; /* which braces of its launch it is in, from 1 on; 0: none */
     bool padding;     /* the plan does not say it */
+    bool specialized; /* code is made for its value */
 } rt_plan_arg;
 
 typedef struct {

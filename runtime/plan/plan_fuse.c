@@ -163,6 +163,14 @@ static void check_kind(const spvf_plan *plan, const rt_plan_arg *a, spvf_arg_kin
     if (!fits_kind(a, kind)) rt_plan_fail(plan, a->at, "the kernel takes %s here", wants[kind]);
 }
 
+/* A mark is of the kernel, and so of its other launches in the plan, too. */
+static void take_mark(const rt_library *lib, const rt_plan_launch *l, spvf_module *m, uint32_t n) {
+    const rt_plan_arg *a = &l->args.data[n];
+    ir_func *f = ir_func_find(m->ir, l->kernel);
+    if (a->specialized && !rt_mark_param(f, n))
+        rt_plan_fail(lib->plan, a->at, "only values can be specialized");
+}
+
 rt_bound_launch rt_bind(rt_library *lib, const rt_plan_launch *l) {
     rt_plan_at(lib->plan, l->at);
     rt_loaded *loaded = rt_library_get(lib, l);
@@ -174,6 +182,7 @@ rt_bound_launch rt_bind(rt_library *lib, const rt_plan_launch *l) {
         spvf_arg_info info =
             rt_arg_info(loaded->module->ir, b.kernel->param_val[i]->type, &b.kernel->param[i]);
         check_kind(lib->plan, a, info.kind);
+        take_mark(lib, l, loaded->module, i);
         b.args[i].arg = a;
         b.args[i].size = a->bytes;
         if (info.kind == SPVF_ARG_VALUE)
@@ -337,6 +346,14 @@ static bool is_repeated(const rt_bound_launch *bound, uint32_t n) {
     return false;
 }
 
+static const rt_known_arg *known_args(const single_group *s, uint32_t launch) {
+    const rt_bound_launch *b = &s->result.bound[launch];
+    rt_known_arg *args = ir_new_array(s->library->arena, rt_known_arg, b->launch->args.n + 1);
+    for (uint32_t n = 0; n < b->launch->args.n; n++)
+        args[n] = (rt_known_arg){b->args[n].bytes, b->args[n].size};
+    return args;
+}
+
 /* Adds the code of the fused kernel, or of the members if there is none. */
 static void explain_codes(single_group *s) {
     const rt_group *g = s->request.group;
@@ -351,9 +368,11 @@ static void explain_codes(single_group *s) {
         if (!report->info.fused && is_repeated(s->result.bound, k)) continue;
         r.kernel = s->result.bound[k].kernel;
         r.range = &s->result.bound[k].launch->range;
+        r.args = known_args(s, k);
         if (report->info.fused) {
             r.kernel = ir_func_find(spvf_fusion_module(fusion)->ir, report->info.name);
             r.range = &report->info.range;
+            r.args = NULL; /* values are constants of it already */
         }
         codes[n++] = rt_explain_code(s->library->plan->context, &r, &report->arena);
     }

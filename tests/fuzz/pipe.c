@@ -390,7 +390,8 @@ static void put_launch(pipe *p, const kernel *k, const char *file) {
         note_use(p, &k->params[n]);
         ir_putf(p->plan, " b%u,", k->params[n].buffer);
     }
-    ir_putf(p->plan, " %u\n", pipe_chance(p, 80) ? k->known : pipe_byte(p));
+    unsigned known = pipe_chance(p, 80) ? k->known : pipe_byte(p);
+    ir_putf(p->plan, " %s%u\n", known & 2 ? "specialized " : "", known);
 }
 
 /* Internal are mostly those that may be promoted. */

@@ -4,6 +4,7 @@
  *   cpu_program.c   programs and their kernels
  *   cpu_launch.c    a launch: its range, its arguments, its run
  *   cpu_promises.c  what arguments of a launch have to do with each other
+ *   cpu_values.c    arguments by value that become constants
  *   cpu_range.c     the local size of a launch that says none; groups that no kernel observes
  *   cpu_print.c     printf of kernels
  *   cpu_watch.c     which work-group wrote some bytes
@@ -90,6 +91,7 @@ struct rt_function {
     bool crosses;   /* pass_find_inner */
     const rt_program *program;
     rt_kernel code;
+    rt_constant_kernels constants; /* code for values of its marked arguments */
     rt_function *next;
 };
 
@@ -127,16 +129,25 @@ typedef struct {
     ir_arena *notes; /* for what watch is told */
     rt_code_counts *counts;
 } cpu_launch;
+
+/* What code of a kernel a launch wants. */
+typedef struct {
+    rt_kernel *kernel; /* of the function, or of its constants */
+    pass_group_shape shape;
+    rt_values values;
+    rt_constants constants;
+} cpu_wanted;
 static inline const ir_func *cpu_kernel_of(const cpu_launch *l) { return l->launch->function->ir; }
 
 /* May throw after a message. */
 void cpu_run_launch(const cpu_launch *l);
 /* Makes the code that it needs, so that the first run does not; throws as the run would. */
 void cpu_prepare_launch(const cpu_launch *l);
-/* Finds or makes code for launches of a shape, with such values; rt_kernel_end follows.
- * (cpu_program.c) */
-void cpu_find_code(const cpu_launch *l, const pass_group_shape *shape, const rt_values *values,
-                   rt_use *use);
+/* Finds or makes code; rt_kernel_end follows.  (cpu_program.c) */
+void cpu_find_code(const cpu_launch *l, const cpu_wanted *wanted, rt_use *use);
+/* The values of the launch that code is made for, in the arena, and the kernel that has it.
+ * (cpu_values.c) */
+void cpu_find_values(const cpu_launch *l, ir_arena *a, cpu_wanted *wanted);
 /* What is known of the arguments of a launch of so many items. (cpu_promises.c) */
 void cpu_find_promises(const cpu_launch *l, uint64_t items, pass_group_shape *out);
 /* Throws after a message that names the kernel. */

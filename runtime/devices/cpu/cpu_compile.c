@@ -32,6 +32,14 @@ static void use_values(ir_func *f, const rt_values *v) {
             ir_replace_uses(f->param_val[n], ir_const(f, f->param_val[n]->type, v->value[n]));
 }
 
+static void use_constants(ir_func *f, const rt_constants *c) {
+    for (uint32_t n = 0; n < c->n; n++) {
+        const rt_constant *v = &c->list[n];
+        if (!pass_fold_argument(f, v->param, v->bytes, v->size))
+            ir_throw(f->module->cx, IR_ERR_DEVICE);
+    }
+}
+
 /* The local size as a constant, in dimension d of all groups; NULL: it is not known. */
 static ir_inst *known_size(ir_func *f, ir_type t, const pass_group_shape *shape, unsigned d) {
     uint64_t size = shape->dims && d >= shape->dims ? 1 : shape->local[d];
@@ -64,6 +72,7 @@ static void compile_kernel(void *user, ir_module *m) {
     ir_importer im = {.m = m};
     ir_func *copy = ir_importer_copy(&im, c->kernel, c->kernel->name);
     use_values(copy, c->options->values);
+    use_constants(copy, &c->options->constants);
     foreach_func (f, m) use_sizes(f, &c->options->shape);
     forget_local_size(c, copy);
     if (!rt_native_compile(m, c->kernel->name, c->options, c->arena, c->out))

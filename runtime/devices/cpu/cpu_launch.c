@@ -17,6 +17,7 @@ typedef struct {
     const cpu_launch *what;
     ir_arena arena;
     ir_group_info info;
+    cpu_wanted wanted;
     rt_use use;
     rt_work work;
     void **args;
@@ -127,23 +128,6 @@ static pass_group_shape shape_of(const launch *l) {
 }
 
 /* ------------------------------------------------------------------------------------ arguments */
-
-/* Integers by value, which may become constants of code. */
-static rt_values values_of(const launch *l) {
-    const ir_func *f = function_of(l);
-    rt_values v = {0};
-    if (l->what->machine->options.without & RT_FACT(VALUES)) return v;
-    for (size_t n = 0; n < RT_MAX_VALUES && n < f->nparams && n < l->what->launch->count; n++) {
-        const rt_arg *a = &l->what->launch->args[n];
-        ir_type t = f->param_val[n]->type;
-        if (!ir_is_int(t) || ir_is_vector(t) || a->kind != RT_ARG_VALUE ||
-            a->size != ir_sizeof(f->module, t))
-            continue;
-        memcpy(&v.value[n], a->bytes, a->size);
-        v.known |= UINT32_C(1) << n;
-    }
-    return v;
-}
 
 static uint64_t aligned(uint64_t bytes) {
     return (bytes + IR_LOCAL_ALIGN - 1) & ~(uint64_t)(IR_LOCAL_ALIGN - 1);
@@ -294,16 +278,16 @@ static void find_code(launch *l) {
     take_global_size(l);
     take_local_size(l);
     take_own_groups(l);
-    pass_group_shape shape = shape_of(l);
-    rt_values values = values_of(l);
-    cpu_find_code(l->what, &shape, &values, &l->use);
+    l->wanted.shape = shape_of(l);
+    cpu_find_values(l->what, &l->arena, &l->wanted);
+    cpu_find_code(l->what, &l->wanted, &l->use);
 }
 
 static void prepare_kernel(void *arg) {
     launch *l = arg;
     find_code(l);
     bool ok = ir_try(l->what->cx, look_at_limits, l);
-    rt_kernel_end(&l->what->launch->function->code, &l->use, 0);
+    rt_kernel_end(l->wanted.kernel, &l->use, 0);
     if (!ok) ir_throw(l->what->cx, l->what->cx->status);
 }
 
@@ -319,7 +303,7 @@ static void launch_kernel(void *arg) {
     count(l);
     uint64_t start = rt_now_ns();
     bool ok = ir_try(l->what->cx, launch_with_code, l);
-    rt_kernel_end(&l->what->launch->function->code, &l->use, rt_now_ns() - start);
+    rt_kernel_end(l->wanted.kernel, &l->use, rt_now_ns() - start);
     if (!ok) ir_throw(l->what->cx, l->what->cx->status);
 }
 

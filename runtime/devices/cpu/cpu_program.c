@@ -38,7 +38,10 @@ void cpu_program_init(rt_program *p, const cpu_machine *machine, const ir_module
 }
 
 void cpu_program_clear(rt_program *p) {
-    for (rt_function *f = p->functions; f; f = f->next) rt_kernel_free(&f->code);
+    for (rt_function *f = p->functions; f; f = f->next) {
+        rt_kernel_free(&f->code);
+        rt_constants_free(&f->constants);
+    }
     rt_code_unload(&p->globals.code);
     ir_arena_free(&p->arena);
 }
@@ -75,6 +78,7 @@ rt_function *cpu_find_function(rt_program *p, const char *name) {
     f->inner = f->observes_groups ? 0 : pass_find_inner(ir, &p->arena, &f->crosses);
     f->program = p;
     rt_kernel_init(&f->code);
+    rt_constants_init(&f->constants);
     f->next = p->functions;
     p->functions = f;
     return f;
@@ -149,6 +153,7 @@ static void compile(void *arg) {
     c->out->item_steps = k->item_steps;
     c->out->shape = c->options.shape;
     c->out->facts = rt_facts_of(&c->options.shape, c->options.values);
+    if (c->options.constants.n) c->out->facts |= RT_FACT(SPECIALIZED);
 }
 
 static void try_to_compile(void *arg) {
@@ -162,15 +167,23 @@ static ir_status compile_on_own_stack(compilation *c) {
     return c->done ? IR_OK : c->arena.cx->status;
 }
 
+/* What rt_kernel_begin hands through. */
+typedef struct {
+    const cpu_launch *launch;
+    const cpu_wanted *wanted;
+} request;
+
 static ir_status compile_variant(void *user, const pass_group_shape *shape, const rt_values *values,
                                  rt_variant *out) {
-    const cpu_launch *l = user;
+    const request *r = user;
+    const cpu_launch *l = r->launch;
     compilation c = {.launch = l,
                      .options = {.shape = *shape,
                                  .only_blocks = true,
                                  .machine = cg_host_machine(),
                                  .code = l->machine->options.code,
                                  .values = values,
+                                 .constants = r->wanted->constants,
                                  .keep_calls = l->machine->options.keep_calls},
                      .out = out};
     c.options.shape.inner = l->launch->function->inner;
@@ -190,10 +203,10 @@ static ir_status compile_variant(void *user, const pass_group_shape *shape, cons
     return status;
 }
 
-void cpu_find_code(const cpu_launch *l, const pass_group_shape *shape, const rt_values *values,
-                   rt_use *use) {
-    void *user = (void *)(uintptr_t)l; /* which stays as it is */
-    rt_compiler compiler = {compile_variant, user, l->machine->options.eager};
-    ir_status status = rt_kernel_begin(&l->launch->function->code, shape, values, &compiler, use);
+void cpu_find_code(const cpu_launch *l, const cpu_wanted *wanted, rt_use *use) {
+    request r = {l, wanted};
+    rt_compiler compiler = {compile_variant, &r, l->machine->options.eager};
+    ir_status status =
+        rt_kernel_begin(wanted->kernel, &wanted->shape, &wanted->values, &compiler, use);
     if (status != IR_OK) ir_throw(l->cx, status);
 }

@@ -10,7 +10,7 @@ cd "$work" || exit 1
 
 cat >k.ir <<'IR'
 target 64
-kernel @k(%p: ptr.global of i32, %q: ptr.global of i32, %n: i32) {
+kernel @k(%p: ptr.global of i32, %q: ptr.global of i32, %n: i32, %m: i32 specialized) {
 entry:
   %g: i64 = global_id 0
   %l: i64 = local_id 0
@@ -21,7 +21,8 @@ entry:
   %a: ptr.global = ptradd %p, %o
   %b: ptr.global = ptradd %q, %o
   %v: i32 = load %a align 4
-  %w: i32 = mul %v, %n
+  %n2: i32 = mul %n, %m
+  %w: i32 = mul %v, %n2
   %t: i64 = add %l, %s
   %u: i32 = trunc %t
   %r: i32 = add %w, %u
@@ -33,11 +34,11 @@ IR
 cat >k.plan <<'PLAN'
 buffer x i32[4096] = iota
 buffer y i32[4096]
-launch "k.spv":k global 4096 local 64 args x, y, 3
+launch "k.spv":k global 4096 local 64 args x, y, 3, 1
 expect y[0] = 64
 expect y[4095] = 12412
 PLAN
-facts="local-size no-offset small-ids dimensions apart on-lines streams values"
+facts="local-size no-offset small-ids dimensions apart on-lines streams values specialized"
 
 # run OPTIONS: the plan, as JSON, in the file `result`.
 run() { "$spvfuse" run -d "cpu:eager,caches=1024$1" k.plan --json >result 2>text; }
@@ -58,7 +59,7 @@ for fact in $facts; do check "$fact is not used" [ "$(launches "$fact")" = 0 ]; 
 check "no such fact" sh -c '! "$0" run -d cpu:without=luck k.plan 2>/dev/null' "$spvfuse"
 
 "$spvfuse" run -d cpu:eager,without=apart k.plan --times 2>text
-check "--times" grep -q '^native launches 1, variants [12] in [0-9.]* ms, made for: local-size 1, no-offset 1, small-ids 1, dimensions 1, on-lines 1, values 1$' text
+check "--times" grep -q '^native launches 1, variants [12] in [0-9.]* ms, made for: local-size 1, no-offset 1, small-ids 1, dimensions 1, on-lines 1, values 1, specialized 1$' text
 "$spvfuse" run -d cpu:without=all k.plan --times 2>text
 check "--times without facts" grep -q '^native launches 1, variants 1 in [0-9.]* ms, made for: any launch$' text
 cat >pair.plan <<'PLAN'
@@ -66,8 +67,8 @@ buffer x i32[4096] = iota
 buffer y i32[4096]
 buffer z i32[4096]
 fuse pair {
-  launch "k.spv":k global 4096 local 64 args x, y, 3
-  launch "k.spv":k global 4096 local 64 args y, z, 3
+  launch "k.spv":k global 4096 local 64 args x, y, 3, 1
+  launch "k.spv":k global 4096 local 64 args y, z, 3, 1
 }
 PLAN
 "$spvfuse" explain pair.plan -t x86_64:v3,without=apart,without=small-ids >text 2>&1
