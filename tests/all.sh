@@ -30,6 +30,7 @@ suite state sh tests/state.sh "$release"
 suite libclc sh tests/libclc.sh "$release"
 suite math-ulp "$release/tests/codegen/math/ulp" 40000
 suite math-ulp-interpreted "$release/tests/codegen/math/ulp" -i 700
+suite math-ulp-estimates "$release/tests/codegen/math/ulp" -e 300
 suite writer sh tests/codegen/spirv/run.sh "$release"
 suite ptx sh tests/codegen/ptx/run.sh "$release"
 suite ptx-corpus sh tests/codegen/ptx/corpus.sh "$release"

@@ -26,13 +26,24 @@ unsigned cg_ptx_version_of(unsigned sm) {
 
 static bool takes(const ir_inst *i, unsigned sm) {
     (void)sm;
-    return i->op == IR_OP_native_rsqrt && i->type == ir_scalar(IR_F32);
+    switch (i->op) {
+    case IR_OP_native_cos:
+    case IR_OP_native_divide:
+    case IR_OP_native_exp2:
+    case IR_OP_native_log2:
+    case IR_OP_native_recip:
+    case IR_OP_native_rsqrt:
+    case IR_OP_native_sin:
+    case IR_OP_native_sqrt: return ir_elem(i->type) == IR_F32;
+    default: return false;
+    }
 }
 
 ir_target cg_ptx_target(const cg_ptx_options *options) {
     return (ir_target){.has_fma = true,
                        .has_f16c = true,
                        .has_unsigned = true,
+                       .has_estimates = true,
                        .has_short_ids = !options->wide,
                        .takes = takes,
                        .level = options->sm};

@@ -39,6 +39,11 @@ static bool lacks_fma(const ir_inst *x, const pass_ctx *cx) {
     return ir_kind_of(x->type) != IR_F64 && (ir_kind_of(x->type) != IR_F32 || !has_fma(cx));
 }
 
+/* Is the estimate of the reciprocal root good enough? */
+static bool has_rsqrt(const ir_inst *x, const pass_ctx *cx) {
+    return cx->target && cx->target->has_estimates && ir_kind_of(x->type) == IR_F32;
+}
+
 /* Has the target an estimate of the reciprocal root of x? */
 static bool estimates_rsqrt(ir_builder *b, ir_inst *x, const pass_ctx *cx) {
     const ir_target *t = cx->target;
@@ -195,12 +200,27 @@ static uint32_t lasting_flags(const ir_inst *v) {
     }
 }
 
+/* A fast function of f32 that may be an instruction. */
+static bool is_native(const ir_inst *v) {
+    switch (v->op) {
+    case IR_OP_native_cos:
+    case IR_OP_native_divide:
+    case IR_OP_native_exp2:
+    case IR_OP_native_log2:
+    case IR_OP_native_recip:
+    case IR_OP_native_rsqrt:
+    case IR_OP_native_sin:
+    case IR_OP_native_sqrt: return ir_kind_of(v->type) == IR_F32;
+    default: return false;
+    }
+}
+
 /* Has the target an instruction for v, a vector of integers, a fast function or a dot product? */
 static bool is_taken(const ir_inst *v, const pass_ctx *cx) {
     const ir_target *t = cx->target;
     bool ints = ir_is_vector(v->type) && ir_info(v)->rule == R_INT;
     bool dot = v->op == IR_OP_bytedot || v->op == IR_OP_bytedotsat || v->op == IR_OP_worddot;
-    bool asked = ints || dot || v->op == IR_OP_native_rsqrt;
+    bool asked = ints || dot || is_native(v);
     return asked && t && t->takes && t->takes(v, t->level);
 }
 

@@ -1,6 +1,7 @@
 /* library.c — code of the library in place of operations that are functions.
  *
  * A library function is named after the operation and the type of its first operand, "sin.f32".
+ * If the target has estimates, a function "sin.f32.estimated" is preferred.
  * For a half_ or native_ function that the library does not have, the precise one is used.  Library
  * code may use operations that are functions of the library themselves.  They are replaced when it
  * is loaded, which happens once per pass.  No library function leads back to itself.
@@ -15,7 +16,14 @@ enum { FEW_LANES = 4 };
 
 /* ----------------------------------------------------------------------------- which operations */
 
+/* The fast ones may be instructions. */
+static bool is_instruction(const library *l, const ir_inst *i) {
+    const ir_target *t = l->cx->target;
+    return t && t->has_estimates && t->takes(i, t->level);
+}
+
 static bool is_function(const library *l, const ir_inst *i) {
+    if (is_instruction(l, i)) return false;
     switch (i->op) {
     case IR_OP_frem:
     case IR_OP_remainder:
@@ -32,18 +40,20 @@ static const char *precise(const char *name) {
     return strncmp(name, "native_", 7) ? name : name + 7;
 }
 
-static ir_func *unpack(library *l, const char *name, ir_kind kind) {
+static ir_func *unpack(library *l, const char *name, ir_kind kind, const char *how) {
     char full[64];
-    snprintf(full, sizeof full, "%s.%s", name, kind == IR_F64 ? "f64" : "f32");
+    snprintf(full, sizeof full, "%s.%s%s", name, kind == IR_F64 ? "f64" : "f32", how);
     return ir_unpack(&l->source, full);
 }
 
 /* The depth of the recursion is that of the library. */
 static ir_func *load(library *l, ir_op op, ir_kind kind) {
     const char *name = ir_ops[op].name;
-    ir_func *f = unpack(l, name, kind);
+    ir_func *f =
+        l->cx->target && l->cx->target->has_estimates ? unpack(l, name, kind, ".estimated") : NULL;
     ir_builder b;
-    if (!f && precise(name) != name) f = unpack(l, precise(name), kind);
+    if (!f) f = unpack(l, name, kind, "");
+    if (!f && precise(name) != name) f = unpack(l, precise(name), kind, "");
     if (!f) return NULL;
     *ir_push(l->cx->scratch, &l->functions) = f;
     if (l->expands) pass_expand(f, l->cx);

@@ -1,7 +1,7 @@
 /* short_ids.c — asks for ids and sizes in 32 bits.
  *
- *   does        replaces each query of 64 bits by one of 32 bits, extended; the linear global id may
- *               be greater and is left alone
+ *   does        replaces each query of 64 bits by one of 32 bits, extended; the linear global id
+ *               may be greater and is left alone
  *   needs       a target of which it is known that ids and sizes fit (has_short_ids)
  *   leaves      the control flow graph; comparisons and indices for simplify, which takes
  *               extensions out of them; several queries where one was wanted for gvn

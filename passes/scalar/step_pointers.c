@@ -4,8 +4,8 @@
  * the loop, to counters.  If it grows by the same amount in each iteration, it becomes a phi of the
  * loop.  Accesses at constant distances from one address share its phi.
  *
- * Indices of 32 bits are followed through their extension if nothing wraps: the counter by its test,
- * sums and products by their flags.  The first value is made from extended parts, so that it
+ * Indices of 32 bits are followed through their extension if nothing wraps: the counter by its
+ * test, sums and products by their flags.  The first value is made from extended parts, so that it
  * is right even if the access does not happen in the first iteration.
  *
  * A target whose accesses have a register and a constant as their address, such as a GPU, computes
@@ -91,7 +91,7 @@ static motion motion_of(stepper *s, const ir_inst *v, ir_op extension) {
     }
 }
 
-/* ------------------------------------------------------------------- its first value and its step */
+/* ------------------------------------------------------------------ its first value and its step */
 
 static ir_inst *number(const stepper *s, uint64_t n) { return ir_const(s->f, IR_I64, n); }
 

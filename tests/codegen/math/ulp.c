@@ -1,5 +1,5 @@
 /* ulp.c — the functions of the library against MPFR, in units of the last place.
- *     ulp [-i] POINTS [NAME]
+ *     ulp [-i|-e] POINTS [NAME]
  *
  * For every math function of OpenCL.std in f32, f64 and f16: the edges of edges.c, then POINTS
  * arguments, half of them any bits, half within a range that matters.  The greatest error must be
@@ -11,7 +11,8 @@
  * must give the same bits, except for those of NaN.
  * The highest level gets all points, the others all edges and a quarter of the points.  With -i, or
  * where there is no code for the machine, it is the interpreter, on what passes expand and builtins
- * make of vectors of 16 lanes, with as many edges as points at most.
+ * make of vectors of 16 lanes, with as many edges as points at most.  With -e it is the
+ * interpreter, too, on code for a target with estimates (ptx), which are taken to be exact.
  */
 #include "codegen/codegen.h"
 #include "ir/interp.h"
@@ -35,23 +36,26 @@ typedef void batch(void *user, const uint64_t *const in[2], uint64_t *out, unsig
 
 /* ------------------------------------------------------------------------------ the interpreter */
 
-static const ir_target *target_of(bool rich) {
-    static const ir_target plain = {0}, all = {.has_fma = true, .has_f16c = true};
-    return rich ? &all : &plain;
+typedef enum { PLAIN, RICH, ESTIMATES } target_kind;
+
+static ir_target target_of(target_kind kind) {
+    if (kind == ESTIMATES) return cg_ptx_target(&(cg_ptx_options){.sm = 90});
+    return (ir_target){.has_fma = kind == RICH, .has_f16c = kind == RICH};
 }
 
 static const char passes_of_library[] = "expand,builtins,simplifycfg,scalarize,gvn,licm,dce";
 
-static bool lower(ir_module *m, bool rich) {
+static bool lower(ir_module *m, target_kind kind) {
+    const ir_target target = target_of(kind);
     pass_options o = {.passes = passes_of_library,
                       .bisect = -1,
                       .verify_each = true,
-                      .target = target_of(rich),
+                      .target = &target,
                       .library = &cg_math_library};
     return pass_run(m, &o);
 }
 
-static ir_func *make_function(ir_module *m, ir_op op, ir_kind k, bool rich) {
+static ir_func *make_function(ir_module *m, ir_op op, ir_kind k, target_kind target) {
     unsigned nargs = ir_ops[op].nargs;
     ir_type v = ir_vector(k, LANES);
     ir_type types[2] = {v, ir_ops[op].rule == R_FLT_INT ? ir_vector(IR_I32, LANES) : v};
@@ -60,7 +64,7 @@ static ir_func *make_function(ir_module *m, ir_op op, ir_kind k, bool rich) {
     ir_builder_init(&b, f);
     ir_at_end(&b, ir_block_new(f, "entry"));
     ir_build_ret(&b, ir_build_raw(&b, op, v, IR_PLAIN, (ir_args){nargs, f->param_val}));
-    return lower(m, rich) ? f : NULL;
+    return lower(m, target) ? f : NULL;
 }
 
 static void interpret(void *user, const uint64_t *const in[2], uint64_t *out, unsigned n) {
@@ -204,13 +208,16 @@ static bool report(const source *s, const worst *w) {
 typedef struct {
     ir_ctx cx;
     source s;
-    bool native, fast, pass;
+    bool native, estimates, pass;
 } job;
 
-/* With the interpreter half of the functions are made for each target. */
+/* With the interpreter half of the functions are made for each of the other targets. */
 static bool check_interpreted(job *j, worst *w) {
     ir_module *m = ir_module_new(&j->cx, "ulp", 64);
-    ir_func *f = make_function(m, j->s.f->op, j->s.k, j->s.f->op & 1);
+    ir_func *f = make_function(m, j->s.f->op, j->s.k,
+                               j->estimates     ? ESTIMATES
+                               : j->s.f->op & 1 ? RICH
+                                                : PLAIN);
     if (f) measure(&j->s, interpret, f, w);
     ir_module_free(m);
     return f;
@@ -283,8 +290,9 @@ static void check(void *arg) {
     j->pass = done && report(&j->s, &w);
 }
 
-static bool check_function(const math_function *f, ir_kind k, unsigned long points, bool native) {
-    job j = {.cx = {.report = print_message}, .native = native};
+static bool check_function(const math_function *f, ir_kind k, unsigned long points, char how) {
+    bool native = how == 'n';
+    job j = {.cx = {.report = print_message}, .native = native, .estimates = how == 'e'};
     j.s = (source){.f = f, .k = k, .edges = collect_edges(f, k), .stride = 1, .least = points};
     j.s.all = k == IR_F16 && !takes_two(f) && points >= 16384;
     if (!native) j.s.stride = j.s.edges.n / points + 1;
@@ -295,15 +303,16 @@ static bool check_function(const math_function *f, ir_kind k, unsigned long poin
 
 int main(int argc, char **argv) {
     static const ir_kind kinds[] = {IR_F32, IR_F64, IR_F16};
-    bool native = test_host_level(0);
-    if (argc > 1 && !strcmp(argv[1], "-i")) native = false, argc--, argv++;
+    char how = test_host_level(0) ? 'n' : 'i';
+    if (argc > 1 && (!strcmp(argv[1], "-i") || !strcmp(argv[1], "-e")))
+        how = argv[1][1], argc--, argv++;
     unsigned long points = argc > 1 ? strtoul(argv[1], NULL, 10) : 2000;
     unsigned passed = 0, failed = 0;
     for (unsigned n = 0; n < MATH_FUNCTIONS; n++)
         for (unsigned k = 0; k < 3; k++) {
             const math_function *f = &math_functions[n];
             if (argc > 2 && strcmp(argv[2], ir_ops[f->op].name) != 0) continue;
-            *(check_function(f, kinds[k], points, native) ? &passed : &failed) += 1;
+            *(check_function(f, kinds[k], points, how) ? &passed : &failed) += 1;
         }
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
