@@ -1,5 +1,5 @@
-/* boxes.c — kernels for launches that are parts of a range, on machines whose groups are all equally
- * large and limited in number: the kernel gets as parameters what the machine cannot know.
+/* boxes.c — kernels for launches that are parts of a range, on machines whose groups are all
+ * equally large and limited in number: the kernel gets as parameters what the machine cannot know.
  *
  *   guarded   a kernel that does not observe its groups: they go beyond the end of the range, and
  *             items beyond it return at once
@@ -130,7 +130,7 @@ static void answer_all(boxes *x, bool guarded) {
     }
 }
 
-/* -------------------------------------------------------------------------------------- the guard */
+/* ------------------------------------------------------------------------------------ the guard */
 
 static ir_inst *first_after_variables(const ir_func *f) {
     ir_inst *i = f->first->first;

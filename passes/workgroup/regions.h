@@ -50,6 +50,27 @@ enum { PASS_BOX_NUMBERS = 12 };
  * ends, global sizes. */
 pass_parts pass_make_parts(ir_func *kernel, ir_type number, ir_arena *scratch);
 
+/* A printf whose operands are written to memory (prints.c), and what they are. */
+typedef enum { PASS_INTEGER, PASS_FLOAT, PASS_POINTER, PASS_STRING } pass_printed_kind;
+typedef struct {
+    pass_printed_kind kind;
+    unsigned lanes, bits; /* of a lane */
+    uint64_t limit;       /* bytes of a string that are wanted, at most */
+} pass_printed;
+typedef struct {
+    const char *format;
+    const pass_printed *operand;
+    uint32_t n;
+} pass_print;
+typedef ir_vec(pass_print) pass_print_list;
+/* Is the operand printed as a string, and of how many bytes at most? */
+typedef bool pass_string_limit(const char *format, uint32_t operand, uint64_t *limit);
+/* Makes each printf of a kernel, which calls nothing, a record in memory, whose address becomes its
+ * last parameter.  Adds them to the list, whose places are their numbers, in `out`.  False: the
+ * kernel prints nothing, and stays as it is. */
+bool pass_record_prints(ir_func *kernel, pass_string_limit *limit_of, ir_arena *out,
+                        pass_print_list *list);
+
 /* The dimension along which the innermost loop over items should run: not 0 if neighbours are nearer
  * in memory in another one.  It pays only if groups are long in that dimension, so a kernel must not
  * observe them.  *crosses: other neighbours are near in some accesses, whose lines of a cache are used

@@ -39,43 +39,63 @@ typedef struct {
     ir_arena *arena;
     ir_vec(const char *) names; /* of kernels to write */
     ir_vec(rt_ptx_kernel) kernels;
+    pass_print_list prints;
     ir_text text;
     bool ok;
 } job;
 
-static void describe(job *j, const ir_func *f, pass_parts parts) {
+/* What a kernel has become before it is lowered. */
+typedef struct {
+    pass_parts parts;
+    bool prints;
+} change;
+
+static void describe(job *j, const ir_func *f, const change *c) {
     rt_ptx_kernel *k = ir_push(j->arena, &j->kernels);
     *k = (rt_ptx_kernel){.name = ir_strdup(j->arena, f->name),
                          .entry = cg_ptx_name(j->arena, f->name),
-                         .parts = parts,
+                         .parts = c->parts,
+                         .prints = c->prints,
                          .hidden = cg_ptx_hidden_of(f, &j->options->code),
                          .observes_groups =
                              pass_observes_groups(ir_func_find(j->from, f->name), j->arena)};
     memcpy(k->local, f->attrs.local_size, sizeof k->local);
 }
 
-/* Makes them kernels for parts of ranges; of each, how. */
-static pass_parts *make_parts(job *j, ir_module *m) {
-    pass_parts *parts = ir_new_array(j->arena, pass_parts, j->names.n);
-    ir_type number = j->options->code.wide ? IR_I64 : IR_I32;
-    if (!j->options->parts) return parts;
-    if (!run(m, &j->options->code, "inline")) return NULL;
-    for (uint32_t n = 0; n < j->names.n; n++)
-        parts[n] = pass_make_parts(ir_func_find(m, j->names.data[n]), number, j->arena);
-    return parts;
+static bool prints(const ir_module *m) {
+    foreach_func (f, m)
+        foreach_block (b, f)
+            foreach_inst (i, b)
+                if (i->op == IR_OP_printf) return true;
+    return false;
+}
+
+/* Both need kernels that call nothing. */
+static bool change_all(job *j, ir_module *m, change *out) {
+    const rt_ptx_options *o = j->options;
+    ir_type number = o->code.wide ? IR_I64 : IR_I32;
+    if (!o->parts && !(o->print && prints(m))) return true;
+    if (!run(m, &o->code, "inline")) return false;
+    for (uint32_t n = 0; n < j->names.n; n++) {
+        ir_func *f = ir_func_find(m, j->names.data[n]);
+        if (o->parts) out[n].parts = pass_make_parts(f, number, j->arena);
+        if (o->print) out[n].prints = pass_record_prints(f, o->print, j->arena, &j->prints);
+    }
+    return true;
 }
 
 static void make(void *user, ir_module *m) {
     job *j = user;
     ir_importer importer = {.m = m};
+    change *changes = ir_new_array(j->arena, change, j->names.n);
     for (uint32_t n = 0; n < j->names.n; n++)
         ir_importer_copy(&importer, ir_func_find(j->from, j->names.data[n]), j->names.data[n]);
-    const pass_parts *parts = make_parts(j, m);
     j->text = (ir_text){.arena = j->arena};
-    j->ok = parts && rt_write_ptx(m, &j->options->code, j->arena, &j->text);
+    j->prints.n = j->kernels.n = 0; /* of a try that has failed */
+    j->ok = change_all(j, m, changes) && rt_write_ptx(m, &j->options->code, j->arena, &j->text);
     if (!j->ok) return;
     for (uint32_t n = 0; n < j->names.n; n++)
-        describe(j, ir_func_find(m, j->names.data[n]), parts[n]);
+        describe(j, ir_func_find(m, j->names.data[n]), &changes[n]);
 }
 
 static void write_all(void *arg) {
@@ -119,7 +139,7 @@ rt_ptx rt_make_ptx(spvf_context *context, const ir_module *m, const rt_ptx_optio
         keep_what_can_be_written(&j);
         write_all(&j);
     }
-    return (rt_ptx){j.text.data, j.kernels.data, j.kernels.n};
+    return (rt_ptx){j.text.data, j.kernels.data, j.kernels.n, j.prints};
 }
 
 void rt_refuse_ptx(spvf_context *context, const ir_module *m, const char *kernel,

@@ -187,18 +187,22 @@ rt_bytes rt_assemble_ptx(spvf_context *context, ir_arena *a, rt_bytes text, unsi
 typedef struct {
     cg_ptx_options code;
     bool parts; /* for launches that are parts of a range (pass_make_parts) */
+    /* printf becomes records (pass_record_prints); NULL: it is refused. */
+    pass_string_limit *print;
 } rt_ptx_options;
 typedef struct {
     const char *name, *entry; /* of the module, of the entry point */
-    pass_parts parts;         /* what follows its parameters, before what is hidden */
-    cg_ptx_hidden hidden;
-    uint32_t local[3];    /* that it requires; 0: none */
-    bool observes_groups; /* otherwise groups may have any shape */
+    pass_parts parts;         /* what follows its parameters, */
+    bool prints;              /* then the address of its records, */
+    cg_ptx_hidden hidden;     /* and what is hidden */
+    uint32_t local[3];        /* that it requires; 0: none */
+    bool observes_groups;     /* otherwise groups may have any shape */
 } rt_ptx_kernel;
 typedef struct {
     const char *text;
     const rt_ptx_kernel *kernel;
     uint32_t n;
+    pass_print_list prints;
 } rt_ptx;
 /* All kernels of a module that can be written.  It lies in the arena. */
 rt_ptx rt_make_ptx(spvf_context *context, const ir_module *m, const rt_ptx_options *o,

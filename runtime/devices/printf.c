@@ -182,3 +182,16 @@ bool rt_print(ir_text *out, ir_text *string, const char *format, const rt_print_
     }
     return true;
 }
+
+bool rt_string_limit(const char *format, uint32_t n, uint64_t *limit) {
+    while ((format = strchr(format, '%'))) {
+        rt_conversion s;
+        bool is_percent = format[1] == '%';
+        format = is_percent ? format + 2 : parse_spec(format + 1, &s);
+        if (!format) return false;
+        if (is_percent || n-- > 0) continue;
+        *limit = s.has_precision ? s.precision : MAX_STRING;
+        return s.conversion == 's' && s.lanes == 1;
+    }
+    return false;
+}

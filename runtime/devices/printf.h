@@ -33,6 +33,8 @@ typedef struct {
     void *user;
 } rt_print_source;
 
+/* Is operand n, counted from 0, printed as a string?  Of at most *limit bytes. */
+bool rt_string_limit(const char *format, uint32_t n, uint64_t *limit);
 bool rt_is_float_conversion(const rt_conversion *c);
 /* Appends the text; string: for one %s, its room is used again.  False when a conversion is
  * malformed or lacks its argument; the text before it has been appended. */

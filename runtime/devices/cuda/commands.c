@@ -11,6 +11,7 @@
 typedef struct {
     cuda *d;
     rt_submission *submission;
+    cuda_printer *printers;
 } pending;
 
 /* The kernels of the commands, as "'k', 'l'". */
@@ -38,6 +39,8 @@ static void on_end(cu_stream stream, cu_result status, void *user) {
             snprintf(why, sizeof why, "cuda: %s%scommands ended with error %d", kernels,
                      *kernels ? ": " : "", status);
     }
+    if (!status) cuda_print(p->d, p->printers);
+    cuda_keep_printers(p->d, p->printers);
     free(p);
     s->ended(s, status ? IR_ERR_DEVICE : IR_OK, why);
 }
@@ -60,13 +63,14 @@ static void enqueue_all(void *arg) {
         case RT_COMMAND_FILL: cuda_fill(d, &c->fill); break;
         }
     }
+    a->p->printers = d->printing;
     cuda_must(d, "cuStreamAddCallback", d->cu->call_back(d->stream, on_end, a->p, 0));
 }
 
 static pending *new_pending(cuda *d, rt_submission *s) {
     pending *p = malloc(sizeof *p);
     if (!p) ir_throw(&d->base.context->cx, IR_ERR_MEMORY);
-    *p = (pending){d, s};
+    *p = (pending){d, s, NULL};
     return p;
 }
 
@@ -78,10 +82,13 @@ rt_progress cuda_submit(rt_device *device, rt_submission *s) {
     ir_arena_init(&scratch, cx);
     bool ok = ir_try(cx, enqueue_all, &(submitting){p, &scratch});
     ir_status status = cx->status;
+    cuda_printer *printers = d->printing;
     ir_arena_free(&scratch);
+    d->printing = NULL;
     if (ok) return RT_PENDING;
     free(p);
     d->cu->wait(d->stream);
+    cuda_keep_printers(d, printers);
     d->kernel = NULL;
     ir_throw(cx, status);
 }

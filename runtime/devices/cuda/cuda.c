@@ -27,7 +27,7 @@ static unsigned newest_sm(unsigned sm) {
 }
 
 static const spvf_capabilities capabilities = {
-    .atomics64 = true, .offsets = true, .in_order = true, .subgroup_size = 32};
+    .print = true, .atomics64 = true, .offsets = true, .in_order = true, .subgroup_size = 32};
 
 static void list_one(const cu_calls *cu, int n, void (*each)(void *user, const spvf_device_info *),
                      void *user) {
@@ -70,6 +70,7 @@ static void close_device(rt_device *d) {
     if (c->stream) c->cu->wait(c->stream);
     while (c->programs) cuda_discard(d, (rt_program *)c->programs);
     while (c->memories) cuda_release(d, (rt_memory *)c->memories);
+    cuda_free_printers(c);
     if (c->stream) c->cu->end_stream(c->stream);
     rt_cache_close(&c->cache);
     pthread_mutex_destroy(&c->lock);

@@ -8,6 +8,7 @@
  *   copies.c     copies and fills
  *   ranges.c     ranges as blocks of threads
  *   launch.c     arguments and launches
+ *   prints.c     what kernels print
  *   commands.c   submissions
  *
  * Declarations of the driver's functions are our own, so that nothing of CUDA is needed to build
@@ -29,6 +30,7 @@ typedef struct cu_module_state *cu_module;
 typedef struct cu_function_state *cu_function;
 typedef struct cu_stream_state *cu_stream;
 typedef struct cu_link_state *cu_link;
+typedef struct cuda_printer cuda_printer; /* memory for what a launch prints (prints.c) */
 typedef void cu_callback(cu_stream stream, cu_result status, void *user);
 
 /* Numbers of the driver's enumerations. */
@@ -73,6 +75,8 @@ typedef struct {
     X(retain, "cuDevicePrimaryCtxRetain", (cu_context * c, cu_device d))                           \
     X(set_current, "cuCtxSetCurrent", (cu_context c))                                              \
     X(allocate, "cuMemAlloc_v2", (cu_address * a, size_t bytes))                                   \
+    X(allocate_host, "cuMemHostAlloc", (void **at, size_t bytes, unsigned flags))                  \
+    X(free_host, "cuMemFreeHost", (void *at))                                                      \
     X(free, "cuMemFree_v2", (cu_address a))                                                        \
     X(write, "cuMemcpyHtoDAsync_v2", (cu_address to, const void *from, size_t bytes, cu_stream s)) \
     X(read, "cuMemcpyDtoHAsync_v2", (void *to, cu_address from, size_t bytes, cu_stream s))        \
@@ -127,6 +131,7 @@ struct rt_function {
     const char *name;
     cu_function function;
     pass_parts parts;        /* parameters after those of the kernel, */
+    bool prints;             /* one, the address of records, */
     cg_ptx_hidden hidden;    /* and after those */
     bool observes_groups;    /* otherwise they may have any shape */
     unsigned local[3];       /* that it requires; 0: none */
@@ -152,6 +157,7 @@ struct rt_program {
     bool compiled;                      /* what can be written is in `functions` */
     cu_module loaded;                   /* what the driver has made of it, or NULL */
     rt_function *functions;             /* that are in it */
+    pass_print_list prints;             /* of all of them */
     unsigned facts;                     /* it is a variant for */
     rt_program *usual;                  /* of which it is a variant, or NULL */
     rt_program *variant[CUDA_VARIANTS]; /* by facts; NULL: not made */
@@ -171,9 +177,11 @@ typedef struct {
     unsigned shared;     /* bytes that a block may have */
     size_t most_pitch;   /* bytes between rows of a copy */
     rt_owned *memories, *programs;
-    const char *kernel;   /* that is being launched, for messages; NULL: none */
-    pthread_mutex_t lock; /* of what follows */
-    char lost[400];       /* why the device cannot be used any more; "": it can */
+    const char *kernel;     /* that is being launched, for messages; NULL: none */
+    cuda_printer *printing; /* of the submission that is being enqueued, in order */
+    pthread_mutex_t lock;   /* of what follows */
+    cuda_printer *printers; /* that are not in use */
+    char lost[400];         /* why the device cannot be used any more; "": it can */
 } cuda;
 
 /* The driver's functions, or NULL: *why (or NULL) says why there are none. */
@@ -209,6 +217,14 @@ bool cuda_shape(cuda *d, const rt_launch *l, cuda_grid *g);
 /* Grids that are the range together, of a kernel whose groups may go beyond its end, or any. */
 void cuda_each_part(const cuda_grid *g, bool guarded,
                     void (*each)(void *user, const cuda_part *part), void *user);
+
+/* Memory for what a launch of a kernel that prints prints, and the copy that follows the launch. */
+cu_address cuda_begin_print(cuda *d, const rt_launch *l);
+void cuda_end_print(cuda *d);
+/* At the end of a submission, by any thread: gives its text to the output; and keeps its memory. */
+void cuda_print(cuda *d, const cuda_printer *list);
+void cuda_keep_printers(cuda *d, cuda_printer *list);
+void cuda_free_printers(cuda *d);
 
 /* Of rt_cuda_driver. */
 rt_memory *cuda_allocate(rt_device *d, const char *name, uint64_t bytes, const void *data);

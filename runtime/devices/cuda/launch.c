@@ -67,12 +67,14 @@ static void add_parts(parameters *p, pass_parts parts, const cuda_grid *g) {
     for (unsigned k = 0; k < 3; k++) add_number(p, g->global[k]);
 }
 
-static parameters list_parameters(const rt_launch *l, const cuda_grid *g, ir_arena *scratch) {
-    size_t most = l->count + PASS_BOX_NUMBERS + HIDDEN;
+static parameters list_parameters(cuda *d, const rt_launch *l, const cuda_grid *g,
+                                  ir_arena *scratch) {
+    size_t most = l->count + PASS_BOX_NUMBERS + 1 + HIDDEN;
     parameters p = {.at = ir_new_array(scratch, void *, most),
                     .value = ir_new_array(scratch, uint64_t, most)};
     for (size_t n = 0; n < l->count; n++) add_argument(&p, &l->args[n]);
     add_parts(&p, l->function->parts, g);
+    if (l->function->prints) add_number(&p, cuda_begin_print(d, l));
     p.offset = &p.value[p.n];
     for (unsigned k = 0; l->function->hidden.offset && k < 3; k++) add_number(&p, g->offset[k]);
     if (l->function->hidden.work_dim) add_number(&p, l->range->dims);
@@ -139,12 +141,13 @@ void cuda_launch(cuda *d, const rt_launch *given, ir_arena *scratch) {
     d->kernel = l.function->name;
     prepare(d, &l, &g);
     check_local(d, &l);
-    const parameters p = list_parameters(&l, &g, scratch);
+    const parameters p = list_parameters(d, &l, &g, scratch);
     allow_shared(d, l.function, p.shared);
     launching a = {d, l.function, &g, &p};
     if (l.function->parts == PASS_WHOLE)
         launch_whole(&a);
     else
         cuda_each_part(&g, l.function->parts == PASS_GUARDED, launch_part, &a);
+    if (l.function->prints) cuda_end_print(d);
     d->kernel = NULL;
 }

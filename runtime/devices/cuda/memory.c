@@ -3,6 +3,7 @@
  * The kernels of a program become one module when one of them is first asked for (cubin.c).
  */
 #include "runtime/devices/cuda/cuda.h"
+#include "runtime/devices/printf.h"
 
 #include <stdlib.h>
 
@@ -49,6 +50,7 @@ static void add_function(cuda *d, rt_program *p, const rt_ptx_kernel *k) {
     rt_function *f = ir_new(&p->arena, rt_function);
     *f = (rt_function){.name = k->name,
                        .parts = k->parts,
+                       .prints = k->prints,
                        .hidden = k->hidden,
                        .observes_groups = k->observes_groups,
                        .program = p,
@@ -63,6 +65,7 @@ static void add_function(cuda *d, rt_program *p, const rt_ptx_kernel *k) {
 static void compile(cuda *d, rt_program *p, const rt_ptx_options *o) {
     rt_ptx ptx = rt_make_ptx(d->base.context, p->module, o, &p->arena);
     p->functions = NULL; /* of a try that has failed */
+    p->prints = ptx.prints;
     cuda_enter(d);
     if (ptx.n && !p->loaded) p->loaded = cuda_load(d, ptx.text);
     for (uint32_t n = 0; n < ptx.n; n++) add_function(d, p, &ptx.kernel[n]);
@@ -79,7 +82,8 @@ rt_function *cuda_find(rt_device *device, rt_program *p, const char *kernel) {
     cuda *d = (cuda *)device;
     const rt_ptx_options options = {
         .code = {.sm = d->sm, .offset = true, .wide = p->facts & CUDA_WIDE},
-        .parts = p->facts & CUDA_PARTS};
+        .parts = p->facts & CUDA_PARTS,
+        .print = rt_string_limit};
     if (!p->compiled) compile(d, p, &options);
     rt_function *f = look_up(p, kernel);
     if (!f) rt_refuse_ptx(device->context, p->module, kernel, &options, &p->arena);

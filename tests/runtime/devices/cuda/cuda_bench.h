@@ -7,15 +7,16 @@
 #include "runtime/cache/cache.h"
 #include "passes/workgroup/regions.h"
 #include "runtime/devices/device.h"
+#include "runtime/devices/printf.h"
 #include "tests/runtime/bench.h"
 #include "tests/runtime/devices/cuda/fake_cuda.h"
 
 typedef struct {
     spvf_context *context, *host;
     spvf_module *module, *same; /* for each of the two devices */
-    spvf_module *parts;         /* kernels for parts of ranges */
+    spvf_module *whole, *parts; /* kernels as the device changes them, also for parts of ranges */
     rt_device *device, *cpu;
-    rt_program *program, *cpu_program, *cpu_parts;
+    rt_program *program, *cpu_program, *cpu_whole, *cpu_parts;
     char folder[TEMPORARY_NAME]; /* of the cache */
 } cuda_bench;
 
@@ -46,12 +47,12 @@ static spvf_range range_of(const fake_cuda_launch *l) {
 /* Of the kernel as it is, or for parts: the one whose parameters these can be.  Hidden parameters are
  * the offset, if any: kernels of these tests do not ask for dimensions. */
 static bool is_whole(const fake_cuda_launch *l) {
-    return l->params <= ir_func_find(bench.same->ir, l->kernel)->nparams + 3;
+    return l->params <= ir_func_find(bench.whole->ir, l->kernel)->nparams + 3;
 }
 
 static void run_on_cpu(const fake_cuda_launch *l, void **params) {
-    const ir_module *m = is_whole(l) ? bench.same->ir : bench.parts->ir;
-    rt_program *program = is_whole(l) ? bench.cpu_program : bench.cpu_parts;
+    const ir_module *m = is_whole(l) ? bench.whole->ir : bench.parts->ir;
+    rt_program *program = is_whole(l) ? bench.cpu_whole : bench.cpu_parts;
     const ir_func *f = ir_func_find(m, l->kernel);
     rt_arg args[FAKE_CUDA_PARAMS];
     spvf_range r = range_of(l);
@@ -67,13 +68,19 @@ static void run_on_cpu(const fake_cuda_launch *l, void **params) {
                                 .count = f->nparams});
 }
 
-static inline void make_parts(void) {
-    ir_arena scratch;
-    ir_arena_init(&scratch, &bench.host->cx);
-    foreach_func (f, bench.parts->ir)
-        if (f->flags & IR_FUNC_KERNEL) pass_make_parts(f, IR_I32, &scratch);
-    cr_assert(ir_verify_module(bench.parts->ir), "%s", messages);
-    ir_arena_free(&scratch);
+static inline spvf_module *load_changed(const char *kernels, bool parts) {
+    spvf_module *m = load_text(bench.host, kernels);
+    pass_print_list prints = {0};
+    ir_arena arena;
+    ir_arena_init(&arena, &bench.host->cx);
+    foreach_func (f, m->ir) {
+        if (!(f->flags & IR_FUNC_KERNEL)) continue;
+        if (parts) pass_make_parts(f, IR_I32, &arena);
+        pass_record_prints(f, rt_string_limit, &arena, &prints);
+    }
+    cr_assert(ir_verify_module(m->ir), "%s", messages);
+    ir_arena_free(&arena);
+    return m;
 }
 
 /* ----------------------------------------------------------------------------------- the fixture */
@@ -89,12 +96,13 @@ static inline void open_bench(const char *kernels) {
     bench.host = new_context();
     bench.module = load_text(bench.context, kernels);
     bench.same = load_text(bench.host, kernels);
-    bench.parts = load_text(bench.host, kernels);
-    make_parts();
+    bench.whole = load_changed(kernels, false);
+    bench.parts = load_changed(kernels, true);
     bench.device = rt_device_open(bench.context, "cuda");
     bench.cpu = rt_device_open(bench.host, "cpu");
     bench.program = bench.device->driver->build(bench.device, bench.module->ir);
     bench.cpu_program = bench.cpu->driver->build(bench.cpu, bench.same->ir);
+    bench.cpu_whole = bench.cpu->driver->build(bench.cpu, bench.whole->ir);
     bench.cpu_parts = bench.cpu->driver->build(bench.cpu, bench.parts->ir);
     fake_cuda_run_with(run_on_cpu);
 }
@@ -104,6 +112,7 @@ static inline void close_bench(void) {
     rt_device_close(bench.cpu);
     spvf_module_destroy(bench.module);
     spvf_module_destroy(bench.same);
+    spvf_module_destroy(bench.whole);
     spvf_module_destroy(bench.parts);
     spvf_context_destroy(bench.context);
     spvf_context_destroy(bench.host);
