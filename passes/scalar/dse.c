@@ -2,7 +2,8 @@
  *
  * Backward data flow.  Bytes are *dead* at a point if on every path from there they are overwritten
  * before anything can read them, or the function whose variable they belong to returns.  Local
- * memory belongs to the code of a work-group.  A write is removed if its bytes are dead after it.
+ * memory belongs to the code of a work-group, and so does what items keep over barriers.  A write
+ * is removed if its bytes are dead after it.
  *
  * One bit represents the bytes of one write, and 64 bits are solved together as a word.  The number
  * of words is limited by their cost, in alias queries: for each instruction that accesses memory,
@@ -138,14 +139,16 @@ static void find_touches(accesses *m, ir_arena *scratch) {
 }
 
 /* Does the function own the bytes that the write has written, so that they end when it returns?
- * Later phases of a kernel get what they need in other memory. */
+ * Code of a group owns local memory, and the private memory in which items keep values; later
+ * phases of a kernel get what they need in other memory. */
 static bool owns_written(const accesses *m, const ir_inst *write) {
     uint64_t size;
     const ir_inst *address = pass_written(&m->alias, write, &size);
+    ir_space space = ir_space_of(address->type);
     bool is_group =
         m->f->level == L_GROUP && m->f->flags & IR_FUNC_EXPORT && !(m->f->flags & IR_FUNC_SHARED);
     return pass_is_variable(m->f, pass_object_of(&m->alias, address)) ||
-           (is_group && ir_space_of(address->type) == IR_LOCAL);
+           (is_group && (space == IR_LOCAL || space == IR_PRIVATE));
 }
 
 static void find_writes(accesses *m, ir_arena *scratch) {
@@ -414,8 +417,8 @@ static void begin_word(dse *d, uint32_t from, unsigned n) {
 
 /* ------------------------------------------------------------------------------------- the pass */
 
-/* Does: removes writes that are overwritten, or whose variable or local memory ends, before they
- * are read.
+/* Does: removes writes that are overwritten, or whose variable or memory of a group ends, before
+ * they are read.
  * Needs: nothing; gvn and simplify make addresses comparable.
  * Leaves: the control flow graph; values and addresses without uses.
  * Gives up: on volatile writes, on writes that are overwritten in part, and on those that come last
