@@ -91,7 +91,7 @@ static motion motion_of(stepper *s, const ir_inst *v, ir_op extension) {
     }
 }
 
-/* ------------------------------------------------------------------ its first value and its step */
+/* ----------------------------------------------------------------- its first value and its step */
 
 static ir_inst *number(const stepper *s, uint64_t n) { return ir_const(s->f, IR_I64, n); }
 
