@@ -1,5 +1,5 @@
 /* ulp.c — the functions of the library against MPFR, in units of the last place.
- *     ulp [-i|-e] POINTS [NAME]
+ *     ulp [-i | -e | -d DEVICE [--shard I/N]] POINTS [NAME]
  *
  * For every math function of OpenCL.std in f32, f64 and f16: the edges of edges.c, then POINTS
  * arguments, half of them any bits, half within a range that matters.  The greatest error must be
@@ -12,19 +12,21 @@
  * The highest level gets all points, the others all edges and a quarter of the points.  With -i, or
  * where there is no code for the machine, it is the interpreter, on what passes expand and builtins
  * make of vectors of 16 lanes, with as many edges as points at most.  With -e it is the
- * interpreter, too, on code for a target with estimates (ptx), which are taken to be exact.
+ * interpreter, too, on code for a target with estimates (ptx), which are taken to be exact.  With
+ * -d, it is a kernel on a device; quotients and roots of floats may err there as OpenCL allows.
  */
 #include "codegen/codegen.h"
 #include "ir/interp.h"
 #include "passes/passes.h"
 #include "runtime/native/native.h"
+#include "runtime/spvfuse_queue.h"
 #include "tests/codegen/math/edges.h"
 #include "tests/native_call.h"
 #include "tests/report.h"
 
 #include <stdlib.h>
 
-enum { LANES = 16, CALLS = 32, BATCH = LANES * CALLS };
+enum { LANES = 16, CALLS = 32, BATCH = LANES * CALLS, DEVICE_BATCH = 1 << 16 };
 
 static const char *kind_name(ir_kind k) {
     static const char *const names[] = {"f16", "bf16", "f32", "f64"};
@@ -132,6 +134,81 @@ static void run_native(void *user, const uint64_t *const in[2], uint64_t *out, u
     for (unsigned i = 0; i < n; i++) l->differ |= !is_same(l->kind, scalar[i], out[i]);
 }
 
+/* ------------------------------------------------------------------------------------- a device */
+
+static const char kernel_text[] = "target 64\n"
+                                  "kernel @k(%%a: ptr.global, %%b: ptr.global, %%c: ptr.global) {\n"
+                                  "entry:\n"
+                                  "  %%i: i64 = global_id 0\n"
+                                  "  %%at: i64 = shl %%i, 3\n"
+                                  "  %%pa: ptr.global = ptradd %%a, %%at\n"
+                                  "  %%pb: ptr.global = ptradd %%b, %%at\n"
+                                  "  %%pc: ptr.global = ptradd %%c, %%at\n"
+                                  "  %%x: %s = load %%pa align 8\n"
+                                  "  %%y: %s = load %%pb align 8\n"
+                                  "  %%r: %s = %s %%x%s\n"
+                                  "  store %%r, %%pc align 8\n"
+                                  "  ret\n"
+                                  "}\n";
+
+/* The device, and its buffers of arguments and results. */
+typedef struct {
+    spvf_context *context;
+    spvf_device *device;
+    spvf_queue *queue;
+    spvf_buffer *buffer[3];
+    spvf_program *program; /* of the function that is measured */
+    bool failed;
+} remote;
+
+static void print_one(void *user, const spvf_message *m) {
+    (void)user;
+    fprintf(stderr, "%s\n", m->formatted);
+}
+
+static bool open_remote(remote *r, const char *name) {
+    const spvf_context_options o = {.size = sizeof o, .message = print_one};
+    const spvf_queue_options in_order = {.size = sizeof in_order};
+    bool ok = spvf_context_create(&o, &r->context) == SPVF_OK &&
+              spvf_device_open(r->context, name, &r->device) == SPVF_OK &&
+              spvf_queue_create(r->device, &in_order, &r->queue) == SPVF_OK;
+    for (unsigned n = 0; ok && n < 3; n++)
+        ok = spvf_buffer_create(r->device, DEVICE_BATCH * 8, NULL, 0, &r->buffer[n]) == SPVF_OK;
+    return ok;
+}
+
+static void run_remote(void *user, const uint64_t *const in[2], uint64_t *out, unsigned n) {
+    remote *r = user;
+    spvf_argument args[3] = {{0}};
+    for (unsigned k = 0; k < 3; k++) args[k].buffer = r->buffer[k];
+    const spvf_launch l = {.program = r->program,
+                           .kernel = "k",
+                           .range = {.dims = 1, .global = {n}},
+                           .args = args,
+                           .arg_count = 3};
+    const uint8_t zero = 0;
+    bool ok = true;
+    for (unsigned k = 0; k < 2; k++)
+        ok &= spvf_queue_write(r->queue, r->buffer[k], 0, in[k], n * 8, NULL, NULL) == SPVF_OK;
+    ok &= spvf_queue_fill(r->queue, r->buffer[2], 0, n * 8, &zero, 1, NULL, NULL) == SPVF_OK &&
+          spvf_queue_launch(r->queue, &l, NULL, NULL) == SPVF_OK &&
+          spvf_queue_read(r->queue, r->buffer[2], 0, out, n * 8, NULL, NULL) == SPVF_OK &&
+          spvf_queue_finish(r->queue) == SPVF_OK;
+    r->failed |= !ok;
+}
+
+static bool build_remote(remote *r, ir_op op, ir_kind k) {
+    char text[2048];
+    spvf_module *m = NULL;
+    const char *x = kind_name(k), *y = ir_ops[op].rule == R_FLT_INT ? "i32" : x;
+    int n = snprintf(text, sizeof text, kernel_text, x, y, x, ir_ops[op].name,
+                     ir_ops[op].nargs > 1 ? ", %y" : "");
+    bool ok = spvf_module_load(r->context, "k.ir", text, (size_t)n, NULL, &m) == SPVF_OK &&
+              spvf_program_create(r->device, m, &r->program) == SPVF_OK;
+    spvf_module_destroy(m);
+    return ok;
+}
+
 /* ------------------------------------------------------------------------------------ arguments */
 
 /* First edges, then all values of 16 bits or random ones. */
@@ -177,19 +254,24 @@ typedef struct {
     uint64_t a, b, got;
 } worst;
 
-static void measure(const source *s, batch *compute, void *user, worst *w) {
-    static uint64_t a[BATCH], b[BATCH], out[BATCH];
-    for (size_t n = 0; n < points_of(s); n += BATCH) {
-        for (unsigned i = 0; i < BATCH; i++) {
+/* `size` points at once. */
+static void measure_by(const source *s, unsigned size, batch *compute, void *user, worst *w) {
+    static uint64_t a[DEVICE_BATCH], b[DEVICE_BATCH], out[DEVICE_BATCH];
+    for (size_t n = 0; n < points_of(s); n += size) {
+        for (unsigned i = 0; i < size; i++) {
             math_point p = point_of(s, n + i);
             a[i] = p.a, b[i] = p.b;
         }
-        compute(user, (const uint64_t *const[2]){a, b}, out, BATCH);
-        for (unsigned i = 0; i < BATCH; i++) {
+        compute(user, (const uint64_t *const[2]){a, b}, out, size);
+        for (unsigned i = 0; i < size; i++) {
             double error = error_of(s->f, s->k, a[i], b[i], out[i]);
             if (error > w->error) *w = (worst){error, a[i], b[i], out[i]};
         }
     }
+}
+
+static void measure(const source *s, batch *compute, void *user, worst *w) {
+    measure_by(s, BATCH, compute, user, w);
 }
 
 /* ------------------------------------------------------------------------------------- a report */
@@ -208,6 +290,8 @@ static bool report(const source *s, const worst *w) {
 typedef struct {
     ir_ctx cx;
     source s;
+    remote *remote; /* NULL: this machine */
+    ir_op op;       /* that is measured */
     bool native, estimates, pass;
 } job;
 
@@ -283,36 +367,84 @@ static bool check_native(job *j, worst *w) {
     return true;
 }
 
+static bool check_remote(job *j, worst *w) {
+    if (!build_remote(j->remote, j->op, j->s.k)) return false;
+    measure_by(&j->s, DEVICE_BATCH, run_remote, j->remote, w);
+    spvf_program_destroy(j->remote->program);
+    return !j->remote->failed;
+}
+
 static void check(void *arg) {
     job *j = arg;
     worst w = {.error = -1};
-    bool done = j->native ? check_native(j, &w) : check_interpreted(j, &w);
+    bool done = j->remote   ? check_remote(j, &w)
+                : j->native ? check_native(j, &w)
+                            : check_interpreted(j, &w);
     j->pass = done && report(&j->s, &w);
 }
 
-static bool check_function(const math_function *f, ir_kind k, unsigned long points, char how) {
+/* Quotients and roots of floats, as OpenCL has them without an option of the compiler. */
+static const math_function quotient = {IR_OP_half_divide, NULL, -100, 100, 2.5, 0, 0,
+                                       mpfr_div,          -100, 100};
+static const math_function root = {IR_OP_half_sqrt, mpfr_sqrt, 0, 100, 3};
+
+static const math_function *on_device(const math_function *f, ir_kind k) {
+    if (k != IR_F32) return f;
+    return f->op == IR_OP_fdiv ? &quotient : f->op == IR_OP_sqrt ? &root : f;
+}
+
+static bool check_function(const math_function *f, ir_kind k, unsigned long points, char how,
+                           remote *r) {
     bool native = how == 'n';
-    job j = {.cx = {.report = print_message}, .native = native, .estimates = how == 'e'};
+    job j = {.cx = {.report = print_message},
+             .native = native,
+             .estimates = how == 'e',
+             .remote = how == 'd' ? r : NULL,
+             .op = f->op};
+    if (how == 'd') f = on_device(f, k);
     j.s = (source){.f = f, .k = k, .edges = collect_edges(f, k), .stride = 1, .least = points};
     j.s.all = k == IR_F16 && !takes_two(f) && points >= 16384;
-    if (!native) j.s.stride = j.s.edges.n / points + 1;
+    if (!native && how != 'd') j.s.stride = j.s.edges.n / points + 1;
     bool pass = ir_try(&j.cx, check, &j) && j.pass;
     free(j.s.edges.data);
     return pass;
 }
 
+/* What the command line says. */
+typedef struct {
+    const char *device, *name;
+    unsigned shard, shards;
+    unsigned long points;
+    char how; /* n: native code; i, e, d: as the option */
+} choice;
+
+static choice take_arguments(int argc, char **argv) {
+    choice c = {.shards = 1, .points = 2000, .how = test_host_level(0) ? 'n' : 'i'};
+    for (; argc > 1 && argv[1][0] == '-'; argc--, argv++) {
+        char option = argv[1][1];
+        if (option != '-') c.how = option;
+        if (option != '-' && option != 'd') continue;
+        if (argc > 2 && option == 'd') c.device = argv[2];
+        if (argc > 2 && option == '-') sscanf(argv[2], "%u/%u", &c.shard, &c.shards);
+        argc--, argv++;
+    }
+    if (argc > 1) c.points = strtoul(argv[1], NULL, 10);
+    if (argc > 2) c.name = argv[2];
+    return c;
+}
+
 int main(int argc, char **argv) {
     static const ir_kind kinds[] = {IR_F32, IR_F64, IR_F16};
-    char how = test_host_level(0) ? 'n' : 'i';
-    if (argc > 1 && (!strcmp(argv[1], "-i") || !strcmp(argv[1], "-e")))
-        how = argv[1][1], argc--, argv++;
-    unsigned long points = argc > 1 ? strtoul(argv[1], NULL, 10) : 2000;
+    const choice c = take_arguments(argc, argv);
     unsigned passed = 0, failed = 0;
-    for (unsigned n = 0; n < MATH_FUNCTIONS; n++)
+    remote r = {0};
+    if (c.device && !open_remote(&r, c.device)) return 1;
+    for (unsigned n = c.shard; n < MATH_FUNCTIONS; n += c.shards)
         for (unsigned k = 0; k < 3; k++) {
             const math_function *f = &math_functions[n];
-            if (argc > 2 && strcmp(argv[2], ir_ops[f->op].name) != 0) continue;
-            *(check_function(f, kinds[k], points, how) ? &passed : &failed) += 1;
+            if (c.name && strcmp(c.name, ir_ops[f->op].name) != 0) continue;
+            bool pass = check_function(f, kinds[k], c.points, c.how, &r);
+            *(pass ? &passed : &failed) += 1;
         }
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
