@@ -110,6 +110,7 @@ typedef struct {
     ir_phases phases;       /* their two arguments are not among `arg` */
     uint32_t local_size[3]; /* that the code is made for; all 0: for any */
     uint64_t stack;         /* bytes that a call of it needs at most */
+    uint32_t unused;        /* bit n: code uses nothing of argument n */
     uint32_t item_steps;    /* instructions of an item; 0: it loops, so the number is not known */
 } cg_kernel;
 
@@ -213,6 +214,7 @@ typedef struct {
 typedef struct {
     /* The highest level that processor and system have; 0: none.  Any thread may ask. */
     unsigned (*detect)(void);
+    unsigned (*vendor)(void); /* as pass_reflection has it; NULL: not known */
     /* Sets rounding and denormals as kernels expect them, and returns the caller's setting;
      * leave_float restores it. */
     unsigned (*enter_float)(void);

@@ -127,6 +127,14 @@ typedef struct {
     size_t index;
 } spvf_marked_arg;
 
+/* The function `name` gets a new body: it calls these functions in turn, with its own arguments.
+ * All have its parameters and its result; a function with a result calls exactly one. */
+typedef struct {
+    const char *name;
+    const char *const *calls;
+    size_t call_count;
+} spvf_definition;
+
 typedef struct {
     size_t size;
     /* Values for specialization constants; others keep their default.  All of them are constants
@@ -143,6 +151,13 @@ typedef struct {
      * says the same of a parameter. */
     const spvf_marked_arg *specialized;
     size_t specialized_count;
+    /* Functions that are put together from others before anything else is done with the module. */
+    const spvf_definition *definitions;
+    size_t definition_count;
+    /* What the module will run on: the name of a device or of a target of spvf_module_emit.  Queries
+     * about the device, which compilers leave as calls, become constants (docs/DEVICES.md).  NULL:
+     * they stay; spvf_program_create and plans answer them for their device. */
+    const char *target;
 } spvf_module_options;
 
 /* Reads SPIR-V (recognised by its magic number, either byte order) or the text form of the IR.
@@ -652,11 +667,13 @@ typedef enum {
     SPVF_FACT_NO_OFFSET,
     SPVF_FACT_SMALL_IDS, /* of 31 bits */
     SPVF_FACT_DIMENSIONS,
-    SPVF_FACT_APART,       /* no two arguments lead to the same memory */
-    SPVF_FACT_ON_LINES,    /* memory of arguments begins at lines of the cache */
-    SPVF_FACT_STREAMS,     /* more memory is accessed than caches hold */
-    SPVF_FACT_VALUES,      /* integers by value that have been the same are constants */
-    SPVF_FACT_SPECIALIZED, /* arguments that are marked are constants */
+    SPVF_FACT_APART,        /* no two arguments lead to the same memory */
+    SPVF_FACT_ON_LINES,     /* memory of arguments begins at lines of the cache */
+    SPVF_FACT_STREAMS,      /* more memory is accessed than caches hold */
+    SPVF_FACT_VALUES,       /* integers by value that have been the same are constants */
+    SPVF_FACT_LOCAL_MEMORY, /* sizes of arguments of local memory */
+    SPVF_FACT_UNUSED,       /* arguments that code does not use are not given to it */
+    SPVF_FACT_SPECIALIZED,  /* arguments that are marked are constants */
     SPVF_FACTS
 } spvf_fact;
 /* "local-size", as in the option "without=local-size" of device cpu; and a clause that says what is
@@ -793,6 +810,7 @@ typedef struct {
     /* Device cpu: launches; those that ran code made for each fact; variants of kernels that were
      * compiled or found in the cache, and the time that took. */
     uint64_t native_launches, fact_launches[SPVF_FACTS], variants, compile_ns;
+    uint64_t answers; /* queries about the device that became constants */
 } spvf_run_result;
 
 /* Runs a plan.  SPVF_ERROR_INPUT when an `expect` fails, the device reported a fault, or a

@@ -51,7 +51,7 @@ done
 # Public headers find each other where they are installed.
 check runtime spvfuse.h
 check runtime/cli runtime/spvfuse.h
-check runtime/api ir/ frontend/frontend.h passes/fusion/fuse.h passes/workgroup/regions.h \
+check runtime/api ir/ frontend/frontend.h passes/fusion/fuse.h passes/lower/reflect.h passes/workgroup/regions.h \
     codegen/codegen.h runtime/spvfuse.h runtime/native/native.h runtime/devices/cpu/cpu.h
 check runtime/container ir/ runtime/api/runtime.h runtime/native/native.h runtime/devices/cpu/cpu.h
 check runtime/plan ir/ runtime/devices/device.h

@@ -18,6 +18,7 @@ suite code-forms sh tests/codegen/x86_64/forms.sh "$release"
 suite stats sh tests/runtime/cli/stats.sh "$release"
 suite facts sh tests/runtime/cli/facts.sh "$release"
 suite specialized sh tests/runtime/cli/specialized.sh "$release"
+suite definitions sh tests/runtime/cli/definitions.sh "$release"
 suite golden "$release/tests/run" --isel tests/ir tests/passes $(machine_folders)
 suite docs sh tests/docs.sh "$release"
 suite arrows sh tests/arrows.sh "$release"

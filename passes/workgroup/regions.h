@@ -7,10 +7,14 @@
 #include "ir/target.h"
 #include "passes/passes.h"
 
+enum { PASS_LOCAL_ARGS = 4 };
+
 /* What all launches of the code have in common; zeros: nothing is known.  A local size that the
  * kernel requires counts as known.  Work-groups have less than 2^31 items. */
 typedef struct {
     uint64_t local[3]; /* work-items of a group; 0: the launch decides */
+    /* Bytes that arguments of local memory have, by their order; 0: the launch decides. */
+    uint64_t local_args[PASS_LOCAL_ARGS];
     bool whole_groups; /* no group is smaller */
     bool no_offset;    /* the global offset is 0 */
     bool small_ids;    /* all global ids are below 2^31 */

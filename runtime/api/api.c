@@ -278,6 +278,7 @@ static void load_module(void *arg) {
     j->module = rt_module_new(j->context);
     j->module->ir = j->read(j->context, j->user, &j->options);
     if (!ir_verify_module(j->module->ir)) ir_throw(&j->context->cx, IR_ERR_INPUT);
+    rt_complete_module(j->module, &j->options);
     if (j->options.closures) rt_lower_closures(j->module);
     rt_mark_specialized(j->module, &j->options);
     rt_module_describe(j->module);
@@ -293,6 +294,9 @@ spvf_status rt_load_module(spvf_context *context, rt_module_reader *read, void *
     if (j.options.specialized_count && !j.options.specialized)
         return rt_refuse_call(context, "spvf_module_load", "%zu specialized arguments at NULL",
                               j.options.specialized_count);
+    if (j.options.definition_count && !j.options.definitions)
+        return rt_refuse_call(context, "spvf_module_load", "%zu definitions at NULL",
+                              j.options.definition_count);
     spvf_status status = rt_guard(context, load_module, &j);
     if (status == SPVF_OK)
         *out = j.module;

@@ -137,6 +137,14 @@ static void take_constants(explaining *e) {
     e->options.constants = (rt_constants){list, n};
 }
 
+static void take_local_args(explaining *e) {
+    const ir_func *f = e->kernel;
+    if (!e->args || e->without & RT_FACT(LOCAL_MEMORY)) return;
+    for (uint32_t p = 0, n = 0; p < f->nparams && n < PASS_LOCAL_ARGS; p++)
+        if (f->param_val[p]->type == ir_ptr(IR_LOCAL))
+            e->options.shape.local_args[n++] = e->args[p].size;
+}
+
 /* As for a launch of device cpu. */
 static void find_shape(explaining *e) {
     spvf_range *r = &e->code.range;
@@ -157,6 +165,7 @@ static void find_shape(explaining *e) {
     e->options.shape.apart = e->options.shape.on_lines = true;
     rt_forget_facts(e->without, &e->options.shape);
     take_constants(e);
+    take_local_args(e);
     e->code.facts = rt_facts_of(&e->options.shape, NULL);
     if (e->options.constants.n) e->code.facts |= RT_FACT(SPECIALIZED);
 }

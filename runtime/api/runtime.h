@@ -7,6 +7,7 @@
 #include "frontend/frontend.h"
 #include "ir/ir.h"
 #include "passes/fusion/fuse.h"
+#include "passes/lower/reflect.h"
 #include "passes/workgroup/regions.h"
 #include "runtime/spvfuse.h"
 
@@ -132,6 +133,12 @@ spvf_module *rt_module_new(spvf_context *context);
 void rt_module_describe(spvf_module *m);
 /* Makes parameters of the members of closures, and keeps what the arguments were. (closures.c) */
 void rt_lower_closures(spvf_module *m);
+/* A device or target, as code can ask about it, by its name. (reflect.c) */
+pass_reflection rt_reflection_of(const char *target);
+/* The processor of this process. */
+pass_reflection rt_host_reflection(void);
+/* Gives functions their bodies, and answers queries, as the options say; throws after a message. */
+void rt_complete_module(spvf_module *m, const spvf_module_options *options);
 /* Marks arguments as the options say; throws after a message.  (specialized.c) */
 void rt_mark_specialized(const spvf_module *m, const spvf_module_options *options);
 /* Marks one parameter; false: it is no value. */

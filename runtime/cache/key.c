@@ -7,7 +7,7 @@
  */
 #include "runtime/cache/cache.h"
 
-static_assert(sizeof(void *) != 8 || sizeof(rt_native_options) == 160,
+static_assert(sizeof(void *) != 8 || sizeof(rt_native_options) == 192,
               "a new option belongs in the key");
 
 static void add_number(rt_hash *h, uint64_t n) { rt_hash_add(h, &n, sizeof n); }
@@ -28,6 +28,7 @@ static void add_shape(rt_hash *h, const pass_group_shape *s) {
     add_number(h, s->on_lines);
     add_number(h, s->streams);
     add_number(h, s->subgroup);
+    for (unsigned n = 0; n < PASS_LOCAL_ARGS; n++) add_number(h, s->local_args[n]);
 }
 
 static void add_options(rt_hash *h, const rt_native_options *o) {

@@ -17,7 +17,7 @@
 typedef struct {
     uint32_t size[CG_SECTIONS], align[CG_SECTIONS];
     uint32_t relocs, symbols;
-    uint32_t block, item_steps;
+    uint32_t block, item_steps, unused, zero;
     ir_group_need need;
     ir_phases phases;
     uint64_t stack;
@@ -67,6 +67,7 @@ void rt_object_write(const cg_object *o, const ir_global_list *globals, ir_text 
               .symbols = o->symbols.n,
               .block = k->block,
               .item_steps = k->item_steps,
+              .unused = k->unused,
               .need = k->need,
               .phases = k->phases,
               .stack = k->stack};
@@ -144,6 +145,7 @@ bool rt_object_read(const uint8_t *bytes, size_t size, const ir_global_list *glo
                                              .need = h->need,
                                              .phases = h->phases,
                                              .stack = h->stack,
-                                             .item_steps = h->item_steps};
+                                             .item_steps = h->item_steps,
+                                             .unused = h->unused};
     return true;
 }

@@ -33,6 +33,8 @@ extern const cli_command cli_info, cli_opt, cli_compile, cli_fuse, cli_explain, 
 
 /* The value of an option of this call, "" for a flag that is set, NULL when absent. */
 const char *cli_get(const char *name);
+/* Of an option that is given several times, the value of number n from 0; NULL: there are fewer. */
+const char *cli_get_nth(const char *name, int n);
 static inline bool cli_has(const char *name) { return cli_get(name) != NULL; }
 
 /* Does the command have such an option? */
@@ -48,6 +50,15 @@ char *cli_read(const char *path, size_t *size);
 bool cli_write(const char *path, const void *data, size_t size);
 spvf_module *cli_load_module(spvf_context *context, const char *path,
                              const spvf_module_options *options);
+/* The same with what --define and --specialize say; `target` as in spvf_module_options, `closures`
+ * likewise. */
+spvf_module *cli_load_defined(spvf_context *context, const char *path, const char *target,
+                              bool closures);
+/* clang-format off */
+#define CLI_MODULE_OPTIONS                                                                         \
+    {"--define", "NAME=F,G", "function NAME calls F, then G, with its arguments"},                 \
+        {"--specialize", "KERNEL:ARG", "code is made for the value of the argument"}
+/* clang-format on */
 /* Does `work` with a plan, in a context of its own; the exit status. */
 typedef bool cli_plan_work(const char *path, spvf_plan *plan);
 int cli_with_plan(const char *path, cli_plan_work *work);

@@ -106,9 +106,8 @@ static void json_module(const spvf_module *m) {
 }
 
 static int run_info(const char *const *files) {
-    const spvf_module_options closures = {.size = sizeof closures, .closures = true};
     spvf_context *c = cli_context();
-    spvf_module *m = cli_load_module(c, files[0], &closures);
+    spvf_module *m = cli_load_defined(c, files[0], NULL, true);
     if (m && cli_has("--json")) {
         json_module(m);
     } else if (m) {
@@ -122,7 +121,8 @@ static int run_info(const char *const *files) {
     return rc;
 }
 
-static const cli_option options[] = {{"--json", NULL, "for programs"}, {NULL, NULL, NULL}};
+static const cli_option options[] = {
+    {"--json", NULL, "for programs"}, CLI_MODULE_OPTIONS, {NULL, NULL, NULL}};
 const cli_command cli_info = {.name = "info",
                               .arguments = "FILE.spv",
                               .help = "kernels, arguments and attributes of a module",

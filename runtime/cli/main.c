@@ -27,6 +27,12 @@ const char *cli_get(const char *name) {
     return NULL;
 }
 
+const char *cli_get_nth(const char *name, int n) {
+    for (int i = 0; i < ngiven; i++)
+        if (strcmp(given[i].name, name) == 0 && n-- == 0) return given[i].value;
+    return NULL;
+}
+
 char *const *cli_arguments(void) { return arguments; }
 
 /* ----------------------------------------------------------------------------------------- help */

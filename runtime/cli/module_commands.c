@@ -47,7 +47,7 @@ static bool optimize_and_emit(spvf_module *m, const output *t) {
 
 static int transform(const char *file, const output *t) {
     spvf_context *c = cli_context();
-    spvf_module *m = cli_load_module(c, file, NULL);
+    spvf_module *m = cli_load_defined(c, file, t->name, false);
     if (m && strncmp(t->name, "spirv", 5) == 0) warn_of_specs(m, file);
     bool ok = m && optimize_and_emit(m, t);
     cli_print_counters(stderr, c);
@@ -98,6 +98,7 @@ static int run_compile(const char *const *files) {
 
 static const cli_option opt_options[] = {
     CLI_PASS_OPTIONS,
+    CLI_MODULE_OPTIONS,
     {"--range", "N/L", "sizes and local sizes of launches, for -p access and -p regions"},
     {"--cfg", NULL, "control flow graphs instead of text, for Graphviz"},
     {"--list-passes", NULL, "the passes, and which runs before which"},
@@ -122,6 +123,7 @@ static const cli_option compile_options[] = {
     {"-O0", NULL, "no passes: as it was read"},
     {"-o", "FILE", "output (default: standard output)"},
     CLI_PASS_OPTIONS,
+    CLI_MODULE_OPTIONS,
     {NULL, NULL, NULL}};
 const cli_command cli_compile = {.name = "compile",
                                  .arguments = "FILE.spv|FILE.ir",

@@ -83,6 +83,7 @@ static void print_times(const spvf_run_result *r) {
             (unsigned long long)(r->expects - r->failed_expects), (unsigned long long)r->expects);
     fprintf(stderr, "read %.3f ms, fuse %.3f ms, run %.3f ms\n", (double)r->read_ns / 1e6,
             (double)r->fuse_ns / 1e6, (double)r->run_ns / 1e6);
+    if (r->answers) fprintf(stderr, "answered queries %llu\n", (unsigned long long)r->answers);
     if (r->native_launches) print_code(r);
     if (r->validated)
         fprintf(stderr, "validated %llu groups, %llu differ\n", (unsigned long long)r->validated,
@@ -98,7 +99,7 @@ static void json_result(const spvf_run_result *r, bool ok) {
            "\"expects\":%llu,\"failed_expects\":%llu,\"reports\":%llu,\"read_ns\":%llu,"
            "\"fuse_ns\":%llu,\"run_ns\":%llu,\"instructions\":%llu,\"loads\":%llu,"
            "\"stores\":%llu,\"validated\":%llu,\"differences\":%llu,\"native_launches\":%llu,"
-           "\"variants\":%llu,\"compile_ns\":%llu,\"facts\":{",
+           "\"variants\":%llu,\"compile_ns\":%llu,\"answers\":%llu,\"facts\":{",
            ok ? "true" : "false", (unsigned long long)r->launches,
            (unsigned long long)r->fused_groups, (unsigned long long)r->refused_groups,
            (unsigned long long)r->expects, (unsigned long long)r->failed_expects,
@@ -107,7 +108,8 @@ static void json_result(const spvf_run_result *r, bool ok) {
            (unsigned long long)r->instructions, (unsigned long long)r->loads,
            (unsigned long long)r->stores, (unsigned long long)r->validated,
            (unsigned long long)r->differences, (unsigned long long)r->native_launches,
-           (unsigned long long)r->variants, (unsigned long long)r->compile_ns);
+           (unsigned long long)r->variants, (unsigned long long)r->compile_ns,
+           (unsigned long long)r->answers);
     for (unsigned n = 0; n < SPVF_FACTS; n++)
         printf("%s\"%s\":%llu", n ? "," : "", spvf_fact_name((spvf_fact)n),
                (unsigned long long)r->fact_launches[n]);

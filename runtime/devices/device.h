@@ -196,6 +196,7 @@ struct rt_device {
     const rt_driver *driver;
     spvf_context *context;
     spvf_capabilities can;
+    pass_reflection reflection; /* what code is told of the device */
     rt_counts counts;
     rt_code_counts code;
     void (*output)(void *user, const char *text); /* printf of kernels, or NULL */

@@ -23,6 +23,7 @@ rt_facts rt_facts_of(const pass_group_shape *s, const rt_values *values) {
            (rt_facts)s->small_ids << RT_FACT_SMALL_IDS |
            (rt_facts)(s->dims != 0) << RT_FACT_DIMENSIONS | (rt_facts)s->apart << RT_FACT_APART |
            (rt_facts)s->on_lines << RT_FACT_ON_LINES | (rt_facts)s->streams << RT_FACT_STREAMS |
+           (rt_facts)(s->local_args[0] != 0) << RT_FACT_LOCAL_MEMORY |
            (rt_facts)(values && values->known) << RT_FACT_VALUES;
 }
 
@@ -37,6 +38,7 @@ void rt_forget_facts(rt_facts without, pass_group_shape *s) {
     s->on_lines &= !(without & RT_FACT(ON_LINES));
     s->streams &= !(without & RT_FACT(STREAMS));
     if (without & RT_FACT(DIMENSIONS)) s->dims = 0;
+    if (without & RT_FACT(LOCAL_MEMORY)) memset(s->local_args, 0, sizeof s->local_args);
 }
 
 bool rt_take_without(const char **s, rt_facts *without) {

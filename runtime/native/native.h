@@ -254,6 +254,7 @@ typedef struct {
     ir_phases phases;
     uint64_t stack;         /* bytes, as in cg_kernel */
     uint32_t item_steps;    /* as in cg_kernel */
+    uint32_t unused;        /* as in cg_kernel; 0: all arguments are given */
     pass_group_shape shape; /* of the launches that it is made for */
     rt_facts facts;         /* likewise */
 } rt_variant;

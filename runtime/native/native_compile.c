@@ -23,6 +23,8 @@ static cg_arg describe_arg(const ir_func *f, uint32_t n) {
 static void describe_args(const ir_func *f, ir_arena *arena, cg_kernel *k) {
     cg_arg *args = ir_new_array(arena, cg_arg, f->nparams + 1);
     for (uint32_t n = 0; n < f->nparams; n++) args[n] = describe_arg(f, n);
+    for (uint32_t n = 0; n < f->nparams && n < 32; n++)
+        k->unused |= (uint32_t)!f->param_val[n]->uses << n;
     k->nargs = f->nparams;
     k->arg = args;
 }

@@ -70,7 +70,8 @@ static spvf_module *load(ocl_build *b, const char *name, const ocl_code *code, b
     const spvf_module_options o = {.size = sizeof o,
                                    .specs = code->specs,
                                    .spec_count = code->spec_count,
-                                   .closures = closures};
+                                   .closures = closures,
+                                   .target = "cpu"};
     loading l = {.build = b};
     ir_ctx *cx = &b->context->cx;
     if (spvf_module_load(b->context, name, code->il, code->il_size, &o, &l.module) != SPVF_OK)

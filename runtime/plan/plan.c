@@ -6,7 +6,8 @@
  *   init    = values | "iota" [ "*" value ] | "random" seed | "file" string
  *   scalar  = "scalar" name elem [ "[" count "]" ] "=" values
  *   launch  = "launch" string ":" name { "global" sizes | "local" sizes | "offset" sizes
- *             | "spec" id "=" value | "args" given { "," given } }
+ *             | "spec" id "=" value | "define" name "=" name { "," name }
+ *             | "args" given { "," given } }
  *   given   = arg | "{" arg { "," arg } "}"
  *   sizes   = n [ [ "," ] n [ [ "," ] n ] ]
  *   fuse    = "fuse" name { option } "{" { launch | option } "}"
@@ -28,28 +29,6 @@ typedef struct {
     rt_lexer lexer;
     rt_token token;
 } parser;
-
-void rt_plan_fail(const spvf_plan *plan, rt_token at, const char *fmt, ...) {
-    ir_message m = {.severity = IR_ERROR, .file = plan->file, .line = at.line, .column = at.column};
-    va_list ap;
-    va_start(ap, fmt);
-    ir_vreport(&plan->context->cx, m, fmt, ap);
-    va_end(ap);
-    ir_throw(&plan->context->cx, IR_ERR_INPUT);
-}
-
-void rt_plan_warn(const spvf_plan *plan, rt_token at, const char *fmt, ...) {
-    ir_message m = {
-        .severity = IR_WARNING, .file = plan->file, .line = at.line, .column = at.column};
-    va_list ap;
-    va_start(ap, fmt);
-    ir_vreport(&plan->context->cx, m, fmt, ap);
-    va_end(ap);
-}
-
-void rt_plan_at(const spvf_plan *plan, rt_token at) {
-    plan->context->place = (rt_place){plan->file, at.line, at.column};
-}
 
 /* --------------------------------------------------------------------------------------- tokens */
 
@@ -330,6 +309,26 @@ static void parse_spec(parser *p, rt_plan_launch *l) {
     *ir_push(&p->plan->arena, &l->specs) = v;
 }
 
+/* Function names as SPIR-V has them, which may need quotes. */
+static const char *take_function(parser *p) {
+    if (p->token.kind == RT_STRING) return take_string(p, "the name of a function");
+    return text_of(p, take(p, RT_NAME, "the name of a function"));
+}
+
+static void parse_definition(parser *p, rt_plan_launch *l) {
+    ir_arena *a = &p->plan->arena;
+    ir_vec(const char *) calls = {0};
+    spvf_definition d = {.name = take_function(p)};
+    take(p, '=', "'='");
+    do {
+        skip_newlines(p);
+        *ir_push(a, &calls) = take_function(p);
+    } while (accept(p, ','));
+    d.calls = calls.data;
+    d.call_count = calls.n;
+    *ir_push(a, &l->definitions) = d;
+}
+
 static void check_range(parser *p, const rt_plan_launch *l, const uint32_t n[3]) {
     if (!n[0]) rt_plan_fail(p->plan, l->at, "launch needs 'global' and its sizes");
     if ((n[1] && n[1] != n[0]) || (n[2] && n[2] != n[0]))
@@ -359,6 +358,8 @@ static rt_plan_launch parse_launch(parser *p) {
             n[2] = parse_sizes(p, l.range.offset, "an offset");
         else if (accept_word(p, "spec"))
             parse_spec(p, &l);
+        else if (accept_word(p, "define"))
+            parse_definition(p, &l);
         else if (accept_word(p, "args"))
             parse_args(p, &l);
         else

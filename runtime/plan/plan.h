@@ -3,6 +3,7 @@
  *   plan_lex.re, plan.c, plan_number.c   from text to the tree
  *   plan_fuse.c    modules of a plan, and the fusion of a group
  *   plan_run.c     statements, one after the other
+ *   plan_messages.c  errors at a place of a plan
  *   validate.c     a group both ways, and the difference
  *   plan_bench.c   the times of both ways
  */
@@ -103,6 +104,7 @@ typedef struct {
     ir_vec(rt_plan_arg) args;
     ir_vec(spvf_spec_value) specs;
     ir_vec(rt_token) spec_at;
+    ir_vec(spvf_definition) definitions;
 } rt_plan_launch;
 
 typedef struct {
@@ -171,7 +173,8 @@ typedef struct {
     const spvf_pass_options *passes;
     bool no_optimize;
     ir_vec(rt_loaded *) loaded;
-    uint64_t read_ns;
+    pass_reflection reflection; /* of the device that kernels will run on */
+    uint64_t read_ns, answers;
 } rt_library;
 rt_loaded *rt_library_get(rt_library *lib, const rt_plan_launch *launch);
 void rt_library_free(rt_library *lib);

@@ -14,6 +14,20 @@ static bool same_specs(const rt_plan_launch *a, const rt_plan_launch *b) {
     return true;
 }
 
+static bool is_same_definition(const spvf_definition *a, const spvf_definition *b) {
+    if (strcmp(a->name, b->name) != 0 || a->call_count != b->call_count) return false;
+    for (size_t n = 0; n < a->call_count; n++)
+        if (strcmp(a->calls[n], b->calls[n]) != 0) return false;
+    return true;
+}
+
+static bool same_definitions(const rt_plan_launch *a, const rt_plan_launch *b) {
+    if (a->definitions.n != b->definitions.n) return false;
+    for (uint32_t n = 0; n < a->definitions.n; n++)
+        if (!is_same_definition(&a->definitions.data[n], &b->definitions.data[n])) return false;
+    return true;
+}
+
 const char *rt_plan_path(const spvf_plan *plan, ir_arena *a, const char *path) {
     if (path[0] == '/' || !plan->folder[0]) return path;
     return ir_sprintf(a, "%s/%s", plan->folder, path);
@@ -25,11 +39,17 @@ static void load(rt_library *lib, const rt_plan_launch *l) {
     uint64_t start = rt_now_ns();
     const char *path = rt_plan_path(plan, lib->arena, l->path);
     char *bytes = rt_read_file(plan->context, lib->arena, path, &size);
-    spvf_module_options o = {sizeof o, l->specs.data, l->specs.n, .closures = true};
+    spvf_module_options o = {.size = sizeof o,
+                             .specs = l->specs.data,
+                             .spec_count = l->specs.n,
+                             .closures = true,
+                             .definitions = l->definitions.data,
+                             .definition_count = l->definitions.n};
     rt_loaded *known = ir_new(lib->arena, rt_loaded);
     *known = (rt_loaded){.path = l->path, .first = l};
     *ir_push(lib->arena, &lib->loaded) = known;
     spvf_status status = spvf_module_load(plan->context, path, bytes, size, &o, &known->module);
+    if (status == SPVF_OK) lib->answers += pass_reflect(known->module->ir, &lib->reflection);
     if (status == SPVF_OK && !lib->no_optimize)
         status = spvf_module_optimize(known->module, lib->passes);
     if (status == SPVF_ERROR_MEMORY) ir_throw(&plan->context->cx, IR_ERR_MEMORY);
@@ -40,7 +60,9 @@ static void load(rt_library *lib, const rt_plan_launch *l) {
 rt_loaded *rt_library_get(rt_library *lib, const rt_plan_launch *l) {
     for (uint32_t i = 0; i < lib->loaded.n; i++) {
         rt_loaded *known = lib->loaded.data[i];
-        if (strcmp(known->path, l->path) == 0 && same_specs(known->first, l)) return known;
+        if (strcmp(known->path, l->path) == 0 && same_specs(known->first, l) &&
+            same_definitions(known->first, l))
+            return known;
     }
     load(lib, l);
     return lib->loaded.data[lib->loaded.n - 1];
@@ -404,7 +426,8 @@ static spvf_status fuse_by_index(spvf_plan *plan, size_t index, const char *call
                               spvf_plan_group_count(plan), index);
     ir_arena arena;
     ir_arena_init(&arena, &c->cx);
-    rt_library library = {.plan = plan, .arena = &arena};
+    rt_library library = {
+        .plan = plan, .arena = &arena, .reflection = rt_reflection_of(spvf_default_device(NULL))};
     single_group s = {.request = *what, .library = &library};
     s.request.group = g;
     s.request.strict = g->strict;

@@ -440,6 +440,7 @@ static void run_plan(void *arg) {
                  name);
     if (j->options.validate && j->options.unfused)
         rt_throw(j->plan->context, IR_ERR_ARGUMENT, "unfused, there is nothing to validate");
+    j->library.reflection = j->device->reflection;
     make_buffers(j);
     for (uint32_t i = 0; i < j->plan->stmts.n; i++) run_statement(j, &j->plan->stmts.data[i]);
     show_buffers(j);
@@ -463,6 +464,7 @@ static void close_run(run_job *j) {
         rt_device_close(d);
     }
     j->result->read_ns = j->library.read_ns;
+    j->result->answers = j->library.answers;
     for (uint32_t i = 0; i < j->fusions.n; i++) spvf_fusion_destroy(j->fusions.data[i]);
     rt_library_free(&j->library);
     for (uint32_t i = 0; i < j->modules.n; i++) ir_module_free(j->modules.data[i]);

@@ -282,6 +282,7 @@ static rt_device *open_device(spvf_context *context, const char *options) {
     check *c = ir_new(&arena, check);
     c->arena = arena;
     c->base = (rt_device){.driver = &rt_check_driver, .context = context, .can = capabilities};
+    c->base.reflection = rt_host_reflection();
     c->device = check_device_new(&context->cx);
     if (!c->device) {
         close_device(&c->base);

@@ -191,6 +191,7 @@ rt_device *rt_cpu_open_with(spvf_context *context, const rt_cpu_options *options
         free(c);
         ir_throw(&context->cx, IR_ERR_MEMORY);
     }
+    if (!options->no_reflection) c->base.reflection = rt_host_reflection();
     c->base.can.lanes = options->code.lanes != 1;
     c->base.can.subgroup_size = rt_cpu_subgroup_size(&c->machine.options, NULL);
     ir_arena_init(&c->notes, &context->cx);
@@ -207,6 +208,7 @@ static bool take_flag(const char **list, rt_cpu_options *o) {
     if (rt_take_option(list, "untiered")) return o->untiered = true;
     if (rt_take_option(list, "calls")) return o->keep_calls = true;
     if (rt_take_number(list, "caches=", &o->caches)) return true;
+    if (rt_take_option(list, "without=reflection")) return o->no_reflection = true;
     if (rt_take_without(list, &o->without)) return true;
     return rt_take_option(list, "cache") && (o->cache = true);
 }

@@ -51,13 +51,14 @@ void rt_cpu_own_groups(const spvf_range *range, unsigned inner, bool crosses, un
 /* ---------------------------------------------------------------------------------- the machine */
 
 typedef struct {
-    cg_options code;  /* level 0: the machine's */
-    bool eager;       /* as in rt_compiler */
-    bool untiered;    /* small launches have the same code as others */
-    rt_facts without; /* that code is not made for */
-    bool cache;       /* code is kept for other processes */
-    bool keep_calls;  /* as in pass_options */
-    uint64_t caches;  /* launches that access more bytes store past the caches; 0: their size */
+    cg_options code;    /* level 0: the machine's */
+    bool eager;         /* as in rt_compiler */
+    bool untiered;      /* small launches have the same code as others */
+    rt_facts without;   /* that code is not made for */
+    bool cache;         /* code is kept for other processes */
+    bool keep_calls;    /* as in pass_options */
+    bool no_reflection; /* queries about the device are not answered */
+    uint64_t caches;    /* launches that access more bytes store past the caches; 0: their size */
     rt_cpu_compiler *compile;
 } rt_cpu_options;
 

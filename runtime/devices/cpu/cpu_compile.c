@@ -40,6 +40,24 @@ static void use_constants(ir_func *f, const rt_constants *c) {
     }
 }
 
+/* Local memory of a known size is a variable of the kernel, which nothing else points to and whose
+ * place is known. */
+static void use_local_args(ir_func *f, const pass_group_shape *shape) {
+    ir_module *m = f->module;
+    for (uint32_t p = 0, n = 0; p < f->nparams && n < PASS_LOCAL_ARGS; p++) {
+        ir_inst *param = f->param_val[p];
+        if (param->type != ir_ptr(IR_LOCAL)) continue;
+        uint64_t bytes = shape->local_args[n++];
+        if (!bytes || !param->uses) continue;
+        const char *name = ir_sprintf(&m->arena, "%s.local%u", f->name, p);
+        while (ir_global_find(m, name) || ir_func_find(m, name))
+            name = ir_sprintf(&m->arena, "%s.", name);
+        ir_global *g = ir_global_new(m, name, IR_LOCAL, ir_array_type(m, IR_I8, (uint32_t)bytes));
+        g->align = IR_LOCAL_ALIGN;
+        ir_replace_uses(param, ir_address(f, g));
+    }
+}
+
 /* The local size as a constant, in dimension d of all groups; NULL: it is not known. */
 static ir_inst *known_size(ir_func *f, ir_type t, const pass_group_shape *shape, unsigned d) {
     uint64_t size = shape->dims && d >= shape->dims ? 1 : shape->local[d];
@@ -73,6 +91,7 @@ static void compile_kernel(void *user, ir_module *m) {
     ir_func *copy = ir_importer_copy(&im, c->kernel, c->kernel->name);
     use_values(copy, c->options->values);
     use_constants(copy, &c->options->constants);
+    use_local_args(copy, &c->options->shape);
     foreach_func (f, m) use_sizes(f, &c->options->shape);
     forget_local_size(c, copy);
     if (!rt_native_compile(m, c->kernel->name, c->options, c->arena, c->out))

@@ -117,11 +117,20 @@ static bool is_small(const launch *l) {
     return tiered && volume(l->info.global_size) <= few;
 }
 
+/* Sizes of memory that a group cannot have are looked at later. */
+static void find_local_args(const launch *l, pass_group_shape *s) {
+    const rt_launch *what = l->what->launch;
+    for (size_t k = 0, n = 0; k < what->count && n < PASS_LOCAL_ARGS; k++)
+        if (what->args[k].kind == RT_ARG_LOCAL && what->args[k].size <= most_bytes)
+            s->local_args[n++] = what->args[k].size;
+}
+
 static pass_group_shape shape_of(const launch *l) {
     ir_range r = rt_inner_range(l->what->launch->range);
     memcpy(r.local, l->info.local_size, sizeof r.local);
     pass_group_shape s = pass_shape_of(&r);
     cpu_find_promises(l->what, volume(l->info.global_size), &s);
+    find_local_args(l, &s);
     s.small = is_small(l);
     rt_forget_facts(l->what->machine->options.without, &s);
     return s;
@@ -143,6 +152,13 @@ static void *aligned_copy(ir_arena *a, const void *bytes, uint64_t size) {
     return copy;
 }
 
+/* Does the code have a variable in place of this argument? */
+static bool is_variable(const launch *l, size_t param) {
+    size_t before = 0;
+    for (size_t k = 0; k < param; k++) before += l->what->launch->args[k].kind == RT_ARG_LOCAL;
+    return before < PASS_LOCAL_ARGS && l->use.variant->shape.local_args[before];
+}
+
 /* Its place after what has been given away. */
 static void *take_local(launch *l, size_t n) {
     uint64_t at = aligned(l->work.local), bytes = l->what->launch->args[n].size;
@@ -150,6 +166,7 @@ static void *take_local(launch *l, size_t n) {
     if (at > most_bytes || bytes > most_bytes - at)
         refuse(l, "argument %zu: %llu bytes of local memory are too many: device cpu has %llu", n,
                (unsigned long long)bytes, (unsigned long long)most_bytes);
+    if (is_variable(l, n)) return NULL;
     l->work.local = at + bytes;
     return (void *)(uintptr_t)at;
 }
@@ -164,12 +181,13 @@ static void *take_argument(launch *l, size_t n) {
     const rt_arg *a = &l->what->launch->args[n];
     ir_type t = function_of(l)->param_val[n]->type;
     bool is_local = ir_is_ptr(t) && ir_space_of(t) == IR_LOCAL;
+    bool unused = n < 32 && l->use.variant->unused >> n & 1;
     if (ir_is_opaque(t)) refuse(l, "argument %zu: images are not supported by device cpu", n);
     if (is_local != (a->kind == RT_ARG_LOCAL))
         refuse(l, "argument %zu: wants %s", n, is_local ? "local memory" : "a value or a buffer");
     switch (a->kind) {
     case RT_ARG_LOCAL: return take_local(l, n);
-    case RT_ARG_VALUE: return aligned_copy(&l->arena, a->bytes, a->size);
+    case RT_ARG_VALUE: return unused ? NULL : aligned_copy(&l->arena, a->bytes, a->size);
     default: return address_of(a);
     }
 }

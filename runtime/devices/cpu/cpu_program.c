@@ -153,6 +153,8 @@ static void compile(void *arg) {
     c->out->item_steps = k->item_steps;
     c->out->shape = c->options.shape;
     c->out->facts = rt_facts_of(&c->options.shape, c->options.values);
+    if (!(c->launch->machine->options.without & RT_FACT(UNUSED))) c->out->unused = k->unused;
+    if (c->out->unused) c->out->facts |= RT_FACT(UNUSED);
     if (c->options.constants.n) c->out->facts |= RT_FACT(SPECIALIZED);
 }
 

@@ -112,6 +112,9 @@ static void open_device(void *arg) {
     d->shared = (unsigned)attribute(d->cu, d->device, CU_SHARED_PER_BLOCK_OPTIN);
     if (!d->sm)
         rt_throw(d->base.context, IR_ERR_DEVICE, "cuda: device %u is older than sm_70", j->index);
+    char target[24];
+    snprintf(target, sizeof target, "sm_%u", d->generation);
+    d->base.reflection = rt_reflection_of(target);
     cuda_must(d, "cuDevicePrimaryCtxRetain", d->cu->retain(&d->context, d->device));
     cuda_enter(d);
     cuda_must(d, "cuStreamCreate", d->cu->stream(&d->stream, 1));

@@ -10,7 +10,7 @@ cd "$work" || exit 1
 
 cat >k.ir <<'IR'
 target 64
-kernel @k(%p: ptr.global of i32, %q: ptr.global of i32, %n: i32, %m: i32 specialized) {
+kernel @k(%p: ptr.global of i32, %q: ptr.global of i32, %n: i32, %m: i32 specialized, %spare: i32, %loc: ptr.local of i32) {
 entry:
   %g: i64 = global_id 0
   %l: i64 = local_id 0
@@ -26,7 +26,11 @@ entry:
   %t: i64 = add %l, %s
   %u: i32 = trunc %t
   %r: i32 = add %w, %u
-  store %r, %b align 4
+  %lo: i64 = shl %l, 2
+  %at: ptr.local = ptradd %loc, %lo
+  store %r, %at align 4
+  %r2: i32 = load %at align 4
+  store %r2, %b align 4
   ret
 }
 IR
@@ -34,11 +38,11 @@ IR
 cat >k.plan <<'PLAN'
 buffer x i32[4096] = iota
 buffer y i32[4096]
-launch "k.spv":k global 4096 local 64 args x, y, 3, 1
+launch "k.spv":k global 4096 local 64 args x, y, 3, 1, 9, local 256
 expect y[0] = 64
 expect y[4095] = 12412
 PLAN
-facts="local-size no-offset small-ids dimensions apart on-lines streams values specialized"
+facts="local-size no-offset small-ids dimensions apart on-lines streams values local-memory unused-arguments specialized"
 
 # run OPTIONS: the plan, as JSON, in the file `result`.
 run() { "$spvfuse" run -d "cpu:eager,caches=1024$1" k.plan --json >result 2>text; }
@@ -59,7 +63,7 @@ for fact in $facts; do check "$fact is not used" [ "$(launches "$fact")" = 0 ]; 
 check "no such fact" sh -c '! "$0" run -d cpu:without=luck k.plan 2>/dev/null' "$spvfuse"
 
 "$spvfuse" run -d cpu:eager,without=apart k.plan --times 2>text
-check "--times" grep -q '^native launches 1, variants [12] in [0-9.]* ms, made for: local-size 1, no-offset 1, small-ids 1, dimensions 1, on-lines 1, values 1, specialized 1$' text
+check "--times" grep -q '^native launches 1, variants [12] in [0-9.]* ms, made for: local-size 1, no-offset 1, small-ids 1, dimensions 1, on-lines 1, values 1, local-memory 1, unused-arguments 1, specialized 1$' text
 "$spvfuse" run -d cpu:without=all k.plan --times 2>text
 check "--times without facts" grep -q '^native launches 1, variants 1 in [0-9.]* ms, made for: any launch$' text
 cat >pair.plan <<'PLAN'
@@ -67,10 +71,10 @@ buffer x i32[4096] = iota
 buffer y i32[4096]
 buffer z i32[4096]
 fuse pair {
-  launch "k.spv":k global 4096 local 64 args x, y, 3, 1
-  launch "k.spv":k global 4096 local 64 args y, z, 3, 1
+  launch "k.spv":k global 4096 local 64 args x, y, 3, 1, 9, local 256
+  launch "k.spv":k global 4096 local 64 args y, z, 3, 1, 9, local 256
 }
 PLAN
 "$spvfuse" explain pair.plan -t x86_64:v3,without=apart,without=small-ids >text 2>&1
-check "explain" grep -q 'made for: local-size, no-offset, dimensions, on-lines$' text
+check "explain" grep -q 'made for: local-size, no-offset, dimensions, on-lines' text
 finish

@@ -198,6 +198,9 @@ Test(cpu, local_memory_lies_behind_the_kernels_own) {
     spvf_range r = {.dims = 1, .global = {4}, .local = {4}};
     need = (ir_group_need){.local = 130};
     cr_assert_eq(launch(&b, "groups", &r, args, 3), SPVF_OK, "%s", messages);
+    cr_expect_eq((uintptr_t)seen_args[1], 0, "a variable of the kernel");
+    ((cpu_device *)b.device)->machine.options.without = RT_FACT(LOCAL_MEMORY);
+    cr_assert_eq(launch(&b, "groups", &r, args, 3), SPVF_OK, "%s", messages);
     cr_expect_eq((uintptr_t)seen_args[1], 256);
     cr_expect_eq((uintptr_t)seen_args[2], 384);
     cr_expect_eq((uintptr_t)seen.local % IR_LOCAL_ALIGN, 0);

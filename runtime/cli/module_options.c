@@ -1,0 +1,79 @@
+/* module_options.c — the options of commands that say how a module is read: --define, --specialize.
+ */
+#include "runtime/cli/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 32, MOST_CALLS = 64 };
+
+/* The options, and the text and lists that they point to. */
+typedef struct {
+    spvf_module_options options;
+    spvf_definition definitions[MOST];
+    spvf_marked_arg marked[MOST];
+    const char *calls[MOST_CALLS];
+    size_t call_count;
+    char text[4096];
+    size_t used;
+} parsed;
+
+static bool fail(const char *what, const char *value) {
+    fprintf(stderr, "spvfuse: %s '%s'\n", what, value);
+    return false;
+}
+
+/* A copy that lives as long as the options; NULL: there is no room. */
+static char *keep(parsed *p, const char *text) {
+    size_t n = strlen(text) + 1;
+    if (n > sizeof p->text - p->used) return NULL;
+    char *copy = memcpy(p->text + p->used, text, n);
+    p->used += n;
+    return copy;
+}
+
+/* "NAME=F,G"; nothing after the sign: no calls. */
+static bool add_definition(parsed *p, const char *value) {
+    char *name = keep(p, value), *at = name ? strchr(name, '=') : NULL;
+    if (!at || at == name) return fail("--define takes NAME=F,G …, not", value);
+    *at++ = 0;
+    spvf_definition *d = &p->definitions[p->options.definition_count++];
+    *d = (spvf_definition){.name = name, .calls = &p->calls[p->call_count]};
+    for (char *f = strtok(at, ","); f; f = strtok(NULL, ",")) {
+        if (p->call_count == MOST_CALLS) return fail("too many functions in", value);
+        p->calls[p->call_count++] = f;
+        d->call_count++;
+    }
+    return true;
+}
+
+/* "KERNEL:ARG", or "ARG" of all kernels; a name or a number. */
+static bool add_mark(parsed *p, const char *value) {
+    char *kernel = keep(p, value), *arg = kernel ? strrchr(kernel, ':') : NULL;
+    if (!kernel || !*kernel || (arg && !arg[1]))
+        return fail("--specialize takes KERNEL:ARG, not", value);
+    if (arg) *arg++ = 0;
+    spvf_marked_arg *m = &p->marked[p->options.specialized_count++];
+    *m = (spvf_marked_arg){.kernel = arg ? kernel : NULL, .name = arg ? arg : kernel};
+    if (strspn(m->name, "0123456789") != strlen(m->name)) return true;
+    m->index = strtoull(m->name, NULL, 10);
+    m->name = NULL;
+    return true;
+}
+
+static bool parse(parsed *p) {
+    const char *value;
+    for (int n = 0; n < MOST && (value = cli_get_nth("--define", n)); n++)
+        if (!add_definition(p, value)) return false;
+    for (int n = 0; n < MOST && (value = cli_get_nth("--specialize", n)); n++)
+        if (!add_mark(p, value)) return false;
+    return true;
+}
+
+spvf_module *cli_load_defined(spvf_context *context, const char *path, const char *target,
+                              bool closures) {
+    parsed p = {.options = {.size = sizeof p.options, .target = target, .closures = closures}};
+    p.options.definitions = p.definitions;
+    p.options.specialized = p.marked;
+    return parse(&p) ? cli_load_module(context, path, &p.options) : NULL;
+}
