@@ -276,12 +276,14 @@ static uint64_t price_lines(const simd *s, const ir_block *b) {
 /* ---------------------------------------------------------------------------------------- loops */
 
 /* A block within a node that leads to itself does a lane in each round, and about half of them are
- * active. */
+ * active, or updates those of a word, and all are. */
 static uint64_t repeats_of(const simd *s, const ir_block *b) {
     bool repeats = false;
+    unsigned updates = 0;
     if (b == s->node[b->mark].head) return 1;
     for (unsigned n = 0; n < b->nsucc; n++) repeats |= b->succ[n] == b;
-    return repeats ? s->lanes / 2 : 1;
+    foreach_inst (i, b) updates += simd_is_update(i);
+    return repeats ? s->lanes / (updates > 1 ? updates : 2) : 1;
 }
 
 static uint64_t price_block(const simd *s, const ir_block *b, uint64_t frequency) {

@@ -3,7 +3,8 @@
  *   one address for all, an associative operation   one update by what all lanes have together;
  *                                                   lane k sees what the lanes before it have
  *                                                   added to the old value
- *   all lanes, an address for each                  an update for each lane, one after the other
+ *   all lanes, an address for each                  an update for each lane, one after the other;
+ *                                                   of many, a loop that does several in a round
  *   lanes of a mask                                 a loop over the bits of the mask
  *
  * OpenCL leaves the order of updates of different items open, and one update is as good as several
@@ -12,7 +13,7 @@
  * A lane is taken out of a vector together with its neighbours in a word of 64 bits.  Values that
  * are only steps to the address of such an update, its extensions and shifts, exist for each lane
  * only: there are fewer words of narrow lanes, and addresses of instructions have room for steps.
- * For the loop, lanes are in memory.
+ * For a loop, lanes are in memory, from where each is one load: so many lanes have a loop, too.
  *
  * Items that wait for each other in a loop, as those do that take turns with a lock, must not be
  * lanes of one vector.  So an update whose result is used is refused in loops that lanes leave one
@@ -20,7 +21,20 @@
  */
 #include "passes/vectorize/simd.h"
 
-enum { WORD = 64 /* bits */, MAX_DEPTH = 8, ASIDE = 8 /* bytes of a lane in memory */ };
+enum {
+    WORD = 64 /* bits */,
+    MAX_DEPTH = 8,
+    ASIDE = 8, /* bytes of a lane in memory */
+    ROUND = 8, /* lanes that a round of the loop over all updates */
+    MANY = 32  /* lanes */
+};
+
+/* The vector of numbers that an operand is made of by steps of each lane. */
+typedef struct {
+    ir_inst *lanes;     /* in the scalar loop; NULL: there is none */
+    const ir_block *at; /* where it is used */
+    ir_inst *memory;    /* where the lanes are that are asked for */
+} numbers;
 
 bool simd_is_update(const ir_inst *i) {
     return ir_is_atomic(i) && i->op != IR_OP_atomic_load && i->op != IR_OP_atomic_store;
@@ -70,6 +84,10 @@ static ir_inst *out_of_word(simd *s, ir_inst *lanes, unsigned k) {
     return ir_build1(&s->b, IR_OP_trunc, ir_elem(lanes->type), word);
 }
 
+static bool is_number(const ir_inst *v) {
+    return ir_is_int(v->type) && !ir_is_bool(v->type) && !ir_is_vector(v->type);
+}
+
 static bool may_be_apart(const simd *s, const ir_inst *i) {
     if (s->value[i->id].carried || s->value[i->id].array || ir_is_vector(i->type)) return false;
     switch (i->op) {
@@ -82,14 +100,38 @@ static bool may_be_apart(const simd *s, const ir_inst *i) {
     }
 }
 
+/* Notes the numbers that v is made of, by what `is_step` takes for steps; false: it is something
+ * else that differs between lanes. */
+static bool find_numbers(const simd *s, ir_inst *v, const ir_block *at,
+                         bool (*is_step)(const simd *s, const ir_inst *i), numbers *out) {
+    simd_shape shape = simd_shape_at(s, v, at);
+    if (shape != SIMD_VARYING) return shape == SIMD_UNIFORM;
+    if (out->lanes) return false;
+    if (simd_is_inside(s, v) && is_step(s, v)) {
+        bool found = true;
+        for (unsigned n = 0; n < v->nargs; n++)
+            found = found && (n == 0 || !ir_is_ptr(v->type) || is_number(ir_arg(v, n))) &&
+                    find_numbers(s, ir_arg(v, n), v->block, is_step, out);
+        return found;
+    }
+    out->lanes = v;
+    out->at = at;
+    return is_number(v);
+}
+
+/* May an update have i for each lane only?  A loop over lanes has numbers in memory. */
+static bool may_take(const simd *s, const ir_inst *i, const ir_block *at) {
+    numbers from = {0};
+    return !simd_is_masked(s, at) || find_numbers(s, (ir_inst *)i, at, may_be_apart, &from);
+}
+
 static bool is_apart(const simd *s, const ir_inst *i, unsigned depth) {
     if (depth > MAX_DEPTH || !simd_is_inside(s, i) || !may_be_apart(s, i)) return false;
     if (simd_shape_of(s, i) != SIMD_VARYING) return false;
     foreach_use (u, i) {
         const ir_inst *user = u->user;
         if (!simd_is_inside(s, user) || simd_left_loop(s, i, user->block)) return false;
-        bool each =
-            simd_is_update(user) && !is_combined(s, user) && !simd_is_masked(s, user->block);
+        bool each = simd_is_update(user) && !is_combined(s, user) && may_take(s, i, user->block);
         if (!each && !is_apart(s, user, depth + 1)) return false;
     }
     return true;
@@ -97,11 +139,17 @@ static bool is_apart(const simd *s, const ir_inst *i, unsigned depth) {
 
 bool simd_is_apart(const simd *s, const ir_inst *i) { return is_apart(s, i, 0); }
 
-static ir_inst *lane_of(simd *s, ir_inst *v, unsigned k, const ir_block *at);
+/* What is asked for: lane k of all, or of those in memory. */
+typedef struct {
+    unsigned k;
+    const numbers *in; /* NULL: of all */
+} place;
 
-static ir_inst *build_lane(simd *s, const ir_inst *i, unsigned k) {
+static ir_inst *lane_of(simd *s, ir_inst *v, place lane, const ir_block *at);
+
+static ir_inst *build_lane(simd *s, const ir_inst *i, place lane) {
     ir_inst *args[2];
-    for (unsigned n = 0; n < i->nargs; n++) args[n] = lane_of(s, ir_arg(i, n), k, i->block);
+    for (unsigned n = 0; n < i->nargs; n++) args[n] = lane_of(s, ir_arg(i, n), lane, i->block);
     return ir_build(&s->b, (ir_op)i->op, i->type, IR_PLAIN, (ir_args){i->nargs, args});
 }
 
@@ -114,11 +162,19 @@ static ir_inst *lane_of_strided(simd *s, ir_inst *v, unsigned k) {
 }
 
 /* Lane k of v as it is used in block `at`. */
-static ir_inst *lane_of(simd *s, ir_inst *v, unsigned k, const ir_block *at) {
+static ir_inst *load_lane(simd *s, const numbers *in, ir_type t, unsigned k) {
+    unsigned bytes = ir_bits(NULL, t) / 8;
+    ir_inst *by = ir_const(s->f, ir_size_type(s->f->module), k * bytes);
+    return ir_build_load(&s->b, t, ir_build_ptradd(&s->b, in->memory, by, false), bytes, 0);
+}
+
+static ir_inst *lane_of(simd *s, ir_inst *v, place lane, const ir_block *at) {
     simd_shape shape = simd_shape_at(s, v, at);
+    unsigned k = lane.k;
     if (shape == SIMD_UNIFORM) return simd_base(s, v);
     if (shape == SIMD_STRIDED) return lane_of_strided(s, v, k);
-    if (simd_is_apart(s, v)) return build_lane(s, v, k);
+    if (simd_is_apart(s, v)) return build_lane(s, v, lane);
+    if (lane.in) return load_lane(s, lane.in, v->type, k);
     if (!ir_is_ptr(v->type)) return out_of_word(s, simd_part(s, v, 0, at), k);
     ir_inst *offset = out_of_word(s, s->value[v->id].offset, k);
     if (offset->type != ir_size_type(s->f->module))
@@ -210,18 +266,7 @@ static void update_together(simd *s, const ir_inst *i, simd_node *n) {
     if (before) simd_set_part(s, i, 0, seen_by(s, i, old, before));
 }
 
-/* -------------------------------------------------------------------------------- all lanes */
-
-static void update_each(simd *s, const ir_inst *i) {
-    ir_inst **old = ir_new_array(s->scratch, ir_inst *, s->lanes), *args[3];
-    for (unsigned k = 0; k < s->lanes; k++) {
-        for (unsigned n = 0; n < i->nargs; n++) args[n] = lane_of(s, ir_arg(i, n), k, i->block);
-        old[k] = build_update(s, i, args);
-    }
-    if (i->uses) simd_set_part(s, i, 0, ir_build_vec(&s->b, ir_vector(i->type, s->lanes), old));
-}
-
-/* --------------------------------------------------------------------------- lanes of a mask */
+/* -------------------------------------------------------------------------- lanes in memory */
 
 /* Memory of the function for lanes. */
 static ir_inst *aside(simd *s, unsigned k) {
@@ -241,17 +286,71 @@ static ir_inst *lane_aside(simd *s, unsigned k, ir_type t, ir_inst *lane) {
                            false);
 }
 
+/* -------------------------------------------------------------------------------- all lanes */
+
+static void update_each(simd *s, const ir_inst *i) {
+    ir_inst **old = ir_new_array(s->scratch, ir_inst *, s->lanes), *args[3];
+    for (unsigned k = 0; k < s->lanes; k++) {
+        for (unsigned n = 0; n < i->nargs; n++)
+            args[n] = lane_of(s, ir_arg(i, n), (place){k, NULL}, i->block);
+        old[k] = build_update(s, i, args);
+    }
+    if (i->uses) simd_set_part(s, i, 0, ir_build_vec(&s->b, ir_vector(i->type, s->lanes), old));
+}
+
+/* Are there so many lanes that a loop over them pays, and are they all that differs? */
+static bool has_loop(const simd *s, const ir_inst *i, numbers *from) {
+    *from = (numbers){0};
+    for (unsigned n = 0; n < i->nargs; n++)
+        if (!find_numbers(s, ir_arg(i, n), i->block, simd_is_apart, from)) return false;
+    return !i->uses && from->lanes && s->lanes >= MANY && s->lanes % ROUND == 0;
+}
+
+/* for (at = 0; at < lanes; at += ROUND) update lanes at, at + 1, … */
+static void update_rounds(simd *s, const ir_inst *i, simd_node *n, numbers *from) {
+    unsigned bytes = ir_bits(NULL, from->lanes->type) / 8;
+    ir_block *loop = new_block(s, n), *after = new_block(s, n);
+    ir_type t = ir_size_type(s->f->module);
+    ir_build_store(&s->b, simd_part(s, from->lanes, 0, from->at), aside(s, 0), WORD, 0);
+    ir_build_jmp(&s->b, loop);
+    ir_at_end(&s->b, loop);
+    loop->loop_hint |= IR_LOOP_NO_UNROLL;
+    ir_inst *at = ir_append_arg(ir_build_phi(loop, t), ir_const(s->f, t, 0)), *args[3];
+    from->memory = ir_build_ptradd(&s->b, aside(s, 0), at, false);
+    for (unsigned k = 0; k < ROUND; k++) {
+        for (unsigned a = 0; a < i->nargs; a++)
+            args[a] = lane_of(s, ir_arg(i, a), (place){k, from}, i->block);
+        build_update(s, i, args);
+    }
+    ir_inst *next = ir_build2(&s->b, IR_OP_add, t, at, ir_const(s->f, t, ROUND * bytes));
+    ir_inst *end = ir_const(s->f, t, s->lanes * bytes);
+    ir_build_br(&s->b, ir_build2(&s->b, IR_OP_ult, IR_I1, next, end), loop, after);
+    ir_append_arg(at, next);
+    go_on(s, n, after);
+}
+
+/* ------------------------------------------------------------------------- lanes, one by one */
+
 /* An operand of the update: the same for all lanes, steps of them, or lanes in memory. */
 typedef struct {
     ir_inst *base;
     int64_t stride;
     ir_type lanes; /* in memory, IR_VOID: none */
+    numbers from;  /* what is in memory, if the operand is made of that */
 } source;
 
 static source put_aside(simd *s, const ir_inst *i, unsigned k) {
     ir_inst *v = ir_arg(i, k), *lanes;
     simd_shape shape = simd_shape_at(s, v, i->block);
     source from = {.lanes = IR_VOID};
+    if (simd_is_inside(s, v) && simd_is_apart(s, v)) {
+        bool found = find_numbers(s, v, i->block, simd_is_apart, &from.from);
+        assert_at(v, found);
+        lanes = simd_part(s, from.from.lanes, 0, from.from.at);
+        from.lanes = ir_elem(lanes->type);
+        ir_build_store(&s->b, lanes, aside(s, k), WORD, 0);
+        return from;
+    }
     if (shape == SIMD_VARYING && ir_is_ptr(v->type)) {
         from.base = s->value[v->id].base;
         lanes = s->value[v->id].offset;
@@ -268,8 +367,12 @@ static source put_aside(simd *s, const ir_inst *i, unsigned k) {
 }
 
 /* The operand of lane number `lane`, an i64. */
-static ir_inst *take_back(simd *s, const source *from, unsigned k, ir_inst *lane) {
+static ir_inst *take_back(simd *s, const ir_inst *i, source *from, unsigned k, ir_inst *lane) {
     ir_inst *own = NULL;
+    if (from->from.lanes) {
+        from->from.memory = lane_aside(s, k, from->lanes, lane);
+        return lane_of(s, ir_arg(i, k), (place){0, &from->from}, i->block);
+    }
     if (from->lanes != IR_VOID) {
         ir_inst *p = lane_aside(s, k, from->lanes, lane);
         own = ir_build_load(&s->b, from->lanes, p, ir_bits(NULL, from->lanes) / 8, 0);
@@ -301,7 +404,7 @@ static void update_some(simd *s, const ir_inst *i, simd_node *n) {
     ir_inst *bits = ir_append_arg(ir_build_phi(loop, t), all);
     ir_inst *lane = ir_build1(&s->b, IR_OP_ctz, t, bits);
     if (t != wide) lane = ir_build1(&s->b, IR_OP_zext, wide, lane);
-    for (unsigned k = 0; k < i->nargs; k++) args[k] = take_back(s, &source_of[k], k, lane);
+    for (unsigned k = 0; k < i->nargs; k++) args[k] = take_back(s, i, &source_of[k], k, lane);
     ir_inst *old = build_update(s, i, args);
     if (i->uses)
         ir_build_store(&s->b, old, lane_aside(s, 3, old->type, lane), ir_bits(NULL, old->type) / 8,
@@ -326,7 +429,11 @@ void simd_update(simd *s, const ir_inst *i) {
         ir_count(cx, vectorize_picked, 1);
         update_some(s, i, n);
     } else {
+        numbers from;
         ir_count(cx, vectorize_updates, 1);
-        update_each(s, i);
+        if (has_loop(s, i, &from))
+            update_rounds(s, i, n, &from);
+        else
+            update_each(s, i);
     }
 }
