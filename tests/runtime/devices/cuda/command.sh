@@ -9,6 +9,7 @@ bench=$PWD/$1/bench
 . tests/count.sh
 cd "$work" || exit 1
 export SPVFUSE_CACHE_DIR="$work/cache"
+unset SPVFUSE_CACHE
 
 # With the driver, and with a folder in which its library is something else.
 gpu() { env LD_LIBRARY_PATH="$driver" "$@"; }

@@ -88,6 +88,7 @@ static inline spvf_module *load_changed(const char *kernels, bool parts) {
 static inline void use_cache_folder(void) {
     cr_assert(temporary_folder(bench.folder));
     setenv("SPVFUSE_CACHE_DIR", bench.folder, 1);
+    unsetenv("SPVFUSE_CACHE"); /* suites run without a cache */
 }
 
 static inline void open_bench(const char *kernels) {

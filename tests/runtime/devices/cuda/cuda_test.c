@@ -123,6 +123,7 @@ Test(cuda_cache, what_was_found_and_cannot_be_loaded_is_made_again) {
 }
 
 Test(cuda_cache, no_cache_if_the_environment_says_so) {
+    use_cache_folder();
     setenv("SPVFUSE_CACHE", "0", 1);
     find_in_new_bench("add");
     find_in_new_bench("add");
@@ -134,7 +135,7 @@ Test(cuda_cache, no_cache_if_the_environment_says_so) {
 /* What a writer leaves that is killed is no entry, and its claim ends with it. */
 Test(cuda_cache, a_writer_that_is_killed_leaves_no_entry) {
     use_cache_folder();
-    setenv("FAKE_CUDA_SLOW", "500", 1);
+    setenv("FAKE_CUDA_SLOW", "60000", 1);
     pid_t child = fork();
     if (!child) {
         find_in_new_bench("add");
@@ -151,8 +152,9 @@ Test(cuda_cache, a_writer_that_is_killed_leaves_no_entry) {
     remove_cache_folder();
 }
 
-/* Each that compiles says so by its status. */
-Test(cuda_cache, of_processes_that_begin_at_once_one_compiles) {
+/* Each that compiles says so by its status.  A machine that has much else to do may make one wait for
+ * longer than it is willing to. */
+Test(cuda_cache, of_processes_that_begin_at_once_few_compile) {
     enum { PROCESSES = 8 };
     pid_t child[PROCESSES];
     unsigned total = 0;
@@ -170,7 +172,7 @@ Test(cuda_cache, of_processes_that_begin_at_once_one_compiles) {
         cr_expect(WIFEXITED(status));
         total += (unsigned)WEXITSTATUS(status);
     }
-    cr_expect_eq(total, 1, "%u have compiled", total);
+    cr_expect(total >= 1 && total < PROCESSES / 2, "%u have compiled", total);
     remove_cache_folder();
 }
 
@@ -299,6 +301,7 @@ static void whole_launch(void *arg) {
 }
 
 Test(cuda_errors, each_call_may_fail) {
+    use_cache_folder();
     setenv("SPVFUSE_CACHE", "0", 1);
     for (size_t n = 0; n < sizeof calls_of_a_launch / sizeof *calls_of_a_launch; n++) {
         const char *symbol = calls_of_a_launch[n];
@@ -320,6 +323,7 @@ Test(cuda_errors, opening_says_what_fails) {
     static const char *const calls[] = {"cuDeviceGetCount",   "cuDeviceGet",
                                         "cuDriverGetVersion", "cuDevicePrimaryCtxRetain",
                                         "cuCtxSetCurrent",    "cuStreamCreate"};
+    use_cache_folder();
     setenv("SPVFUSE_CACHE", "0", 1);
     bench.context = new_context();
     for (size_t n = 0; n < sizeof calls / sizeof *calls; n++) {
@@ -330,4 +334,5 @@ Test(cuda_errors, opening_says_what_fails) {
     }
     cr_expect(try_to(open_body, bench.context), "%s", messages);
     spvf_context_destroy(bench.context);
+    remove_cache_folder();
 }

@@ -431,8 +431,8 @@ API result cuLinkCreate_v2(unsigned n, int *option, void **value, void **state) 
 }
 
 static result compile(linking *l, const char *text, size_t size) {
-    struct timespec slow = {.tv_nsec = setting("FAKE_CUDA_SLOW", 0) * 1000000};
-    if (slow.tv_nsec) nanosleep(&slow, NULL);
+    long ms = setting("FAKE_CUDA_SLOW", 0);
+    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
     if (strncmp(text, ".version", 8) != 0) return INVALID_PTX;
     l->size = sizeof head - 1 + size;
     l->code = malloc(l->size);
