@@ -2,8 +2,8 @@
  *
  * A scalar or vector parameter becomes a constant.  A struct passed by value is a pointer to a
  * private copy; it becomes a variable that is filled at the start of the function, leaf by leaf of
- * the struct's type, so that sroa and mem2reg can split it.  Padding is not written.  If the type
- * is not known, the copy is filled byte by byte.
+ * the struct's type, so that sroa and mem2reg can split it.  Padding is filled byte by byte, since
+ * the type of a union is that of one of its members, and so is the copy if the type is not known.
  *
  * The bytes are those that a host passes to the kernel: little endian, and a vector of three has a
  * fourth, unused element.
@@ -86,7 +86,7 @@ static void store_leaf(filling *q, ir_type t, uint64_t offset) {
     ir_build_store(&q->b, read_constant(f, t, q->bytes + offset), address, (unsigned)align, 0);
 }
 
-/* Bytes after the third lane of a vector of three are padding; pointers go byte by byte. */
+/* Pointers go byte by byte, as does padding. */
 static void fill(filling *q, ir_type t, uint64_t size) {
     const ir_module *m = q->b.f->module;
     for (uint64_t offset = 0, step; offset < size; offset += step) {
@@ -96,7 +96,7 @@ static void fill(filling *q, ir_type t, uint64_t size) {
         step = starts ? ir_access_size(m, leaf) : 1;
         if (starts)
             store_leaf(q, leaf, offset);
-        else if (leaf != IR_VOID && !is_value(leaf))
+        else
             store_leaf(q, IR_I8, offset);
     }
 }

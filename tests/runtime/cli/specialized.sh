@@ -85,6 +85,37 @@ printf 'buffer p i32[1]\nlaunch "c.ir":k global 1 args {p, 5}\nexpect p[0] = 5\n
 "$spvfuse" run -d cpu c.plan --json >result
 check "members of a closure that are no pointers" [ "$(launches specialized)" = 1 ]
 
+# The type of a union is that of one of its members: others read its padding.
+cat >u.ir <<'IR'
+target 64
+kernel @k(%p: ptr.global of i32, %s: ptr.private specialized byval(8) align 4 of {i8, i32}) {
+entry:
+  %a: i32 = load %s align 4
+  store %a, %p align 4
+  ret
+}
+kernel @b(%p: ptr.global of i32, %s: i1 specialized) {
+entry:
+  %a: i32 = zext %s
+  store %a, %p align 4
+  ret
+}
+IR
+cat >u.plan <<'PLAN'
+buffer p i32[1]
+scalar s i32[2] = 19088743, 2
+launch "u.ir":k global 1 args p, s
+expect p[0] = 19088743
+launch "u.ir":b global 1 args p, 1
+expect p[0] = 1
+fuse pair strict {
+  launch "u.ir":k global 1 args p, s
+  launch "u.ir":k global 1 args p, s
+}
+expect p[0] = 19088743
+PLAN
+check "bytes of a union, and a truth value" "$spvfuse" run -d cpu u.plan
+
 # Nine values: the ninth runs the code for any, and the first ones keep theirs.
 cat >n.ir <<'IR'
 target 64
