@@ -5,9 +5,9 @@
  * has just been stored.  A few comparisons and selections in registers are faster.
  *
  * An array is taken apart if all that uses its address is known: loads, stores and fills of whole
- * words, at constant distances, or at one index with a power of two as its factor.  An access at an
- * index has one candidate for each place in the array that it can lead to.  A load selects among the
- * candidates, and a store selects for each of them between the old value and the new one.
+ * words, at constant distances, or at one index with a factor.  An access at an index has one
+ * candidate for each place in the array that it can lead to.  A load selects among the candidates,
+ * and a store selects for each of them between the old value and the new one.
  */
 #include "passes/passes.h"
 

@@ -66,8 +66,6 @@ static motion motion_of_product(stepper *s, const ir_inst *i, ir_op extension) {
     return !y || (x == STEPS && y == STEPS) ? NO : x == STEPS || y == STEPS ? STEPS : INVARIANT;
 }
 
-static bool is_short(const ir_inst *x) { return x->type == ir_scalar(IR_I32); }
-
 static motion motion_of(stepper *s, const ir_inst *v, ir_op extension) {
     if (is_invariant(s, v)) return INVARIANT;
     if (s->left == 0) return NO;
@@ -84,7 +82,7 @@ static motion motion_of(stepper *s, const ir_inst *v, ir_op extension) {
     case IR_OP_ptradd: return motion_of_sum(s, v, extension);
     case IR_OP_sext:
     case IR_OP_zext:
-        return extension == IR_OP_undef && is_short(ir_arg(v, 0)) && v->type == IR_I64
+        return extension == IR_OP_undef && ir_arg(v, 0)->type == IR_I32 && v->type == IR_I64
                    ? motion_of(s, ir_arg(v, 0), (ir_op)v->op)
                    : NO;
     default: return NO;
