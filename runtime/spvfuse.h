@@ -388,8 +388,8 @@ SPVF_API void spvf_pack_destroy(spvf_pack *pack);
  * destroyed. */
 SPVF_API spvf_status spvf_pack_add(spvf_pack *pack, const char *name, const char *target,
                                    const void *bytes, size_t size);
-/* Adds what spvf_module_emit makes of a module: "spirv…", "ptx…", or an object for a machine without
- * options other than a level. */
+/* Adds what spvf_module_emit makes of a module: "spirv…", "ptx…", "cubin…", or an object for a
+ * machine without options other than a level. */
 SPVF_API spvf_status spvf_pack_emit(spvf_pack *pack, const char *name, const spvf_module *module,
                                     const char *target);
 SPVF_API spvf_status spvf_pack_set(spvf_pack *pack, const spvf_property *property);
@@ -868,8 +868,8 @@ SPVF_API spvf_status spvf_cpu_local_size(const spvf_module *module, const char *
 
 /* ------------------------------------------------------------------------------------------- cache
  *
- * Device cpu keeps compiled kernels in files when it is asked to, device cuda unless it is asked not
- * to (docs/DEVICES.md); programs need nothing of this. */
+ * Device cpu keeps compiled kernels in files when it is asked to, device cuda unless it is asked
+ * not to (docs/DEVICES.md); programs need nothing of this. */
 
 typedef enum {
     SPVF_CACHE_STATS,

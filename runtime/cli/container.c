@@ -214,7 +214,8 @@ static int run_inspect(const char *const *files) {
 }
 
 static const cli_option pack_options[] = {
-    {"-t", "T1,T2,…", "also code for these targets: x86_64:v2, x86_64:v3 …, ptx:sm_80 …"},
+    {"-t", "T1,T2,…",
+     "also code for these targets: x86_64:v2, x86_64:v3 …, ptx:sm_80 …, cubin:sm_90 …"},
     {"--link", NULL, "one image of all SPIR-V: imports get what others export"},
     {"--set", "KEY=VALUE", "a property of the container"},
     {"--hcf", NULL, "a text container of AdaptiveCpp"},

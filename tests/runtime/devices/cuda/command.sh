@@ -71,6 +71,9 @@ if command -v ptxas >/dev/null || [ -x /usr/local/cuda/bin/ptxas ]; then
     check 'a cubin' "$spvfuse" compile saxpy.spv -t cubin:sm_90 -o saxpy.cubin
     check 'in a container' "$spvfuse" pack saxpy.cubin -o saxpy.container
     says 'sm_90' "$spvfuse" inspect saxpy.container
+    check 'made for one' "$spvfuse" pack saxpy.spv -t cubin:sm_90,ptx:sm_80 -o both.container
+    says 'cubin for sm_90' "$spvfuse" inspect both.container
+    says 'in image 0, 1, 2' "$spvfuse" inspect both.container
     says 'ptxas says: .*sm_72' "$spvfuse" compile saxpy.spv -t cubin:sm_72 -o none.cubin
 fi
 mkdir bin
