@@ -172,12 +172,32 @@ static ir_module *finish(collecting *x) {
     return x->out;
 }
 
+/* ---------------------------------------------------------------------------------------- marks */
+
+/* An argument that a property calls specialized, as AdaptiveCpp's compiler does, is marked if the
+ * SPIR-V has the parameters that the container says. */
+static void take_mark(spvf_container *c, ir_module *m, const spvf_property *p) {
+    if (p->owner != SPVF_OF_ARG || strcmp(p->key, "annotations/specialized") != 0) return;
+    const spvf_kernel_info *k = spvf_container_kernel(c, p->index);
+    ir_func *f = k ? ir_func_find(m, k->name) : NULL;
+    if (!f || !(f->flags & IR_FUNC_KERNEL) || f->nparams != k->arg_count) return;
+    if (p->arg < f->nparams && strcmp(p->value, "0") != 0) rt_mark_param(f, p->arg);
+}
+
+static void take_marks(spvf_container *c, ir_module *m) {
+    spvf_property p;
+    size_t n = spvf_container_property_count(c);
+    for (size_t k = 0; k < n && spvf_container_property(c, k, &p); k++) take_mark(c, m, &p);
+}
+
 static ir_module *read_containers(spvf_context *context, void *user,
                                   const spvf_module_options *options) {
     collecting *x = user;
     x->options = options;
     ir_arena_init(&x->arena, &context->cx);
-    return finish(x);
+    ir_module *m = finish(x);
+    for (size_t n = 0; n < x->count; n++) take_marks(x->containers[n], m);
+    return m;
 }
 
 bool rt_is_container_source(const rt_source *source) {

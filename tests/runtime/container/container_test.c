@@ -49,6 +49,28 @@ static spvf_blob end_pack(spvf_pack *p) {
     return blob;
 }
 
+/* Is argument n marked in the module, where a property of argument `arg` says so? */
+static bool is_marked(size_t n, uint32_t arg, const char *value) {
+    spvf_pack *p = begin_pack();
+    spvf_module *m;
+    add_text(p, "u", uses, "spirv");
+    const spvf_property mark = {SPVF_OF_ARG, 0, arg, "annotations/specialized", value};
+    cr_assert_eq(spvf_pack_set(p, &mark), SPVF_OK, "%s", messages);
+    spvf_blob blob = end_pack(p);
+    cr_assert_eq(spvf_module_load(context, "u", blob.data, blob.size, NULL, &m), SPVF_OK);
+    bool marked = spvf_module_kernel(m, 0)->args[n].specialized;
+    spvf_module_destroy(m);
+    spvf_blob_destroy(&blob);
+    return marked;
+}
+
+Test(container, arguments_that_are_specialized) {
+    cr_expect(is_marked(1, 1, "1"));
+    cr_expect_not(is_marked(1, 1, "0"));
+    cr_expect_not(is_marked(0, 1, "1"));
+    cr_expect_not(is_marked(0, 0, "1"), "a pointer");
+}
+
 static spvf_container *load(const void *bytes, size_t size) {
     spvf_container *c;
     cr_assert_eq(spvf_container_load(context, "c", bytes, size, &c), SPVF_OK, "%s", messages);
