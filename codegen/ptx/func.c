@@ -322,6 +322,13 @@ static uint64_t static_local(ir_func *f) {
     return bytes;
 }
 
+/* Of a kernel that depends on the size that it requires. */
+static void check_subgroups(ptx_func *fn) {
+    const uint32_t size = fn->f->attrs.subgroup_size;
+    if (size && size != PTX_WARP && asks_for(fn->f, ir_asks_subgroup))
+        ptx_refuse(fn, "it requires sub-groups of %u, and warps have %d threads", size, PTX_WARP);
+}
+
 void ptx_write_function(ptx_writer *w, ir_func *f) {
     uint64_t local = static_local(f);
     ptx_func fn = {.w = w,
@@ -331,6 +338,7 @@ void ptx_write_function(ptx_writer *w, ir_func *f) {
                    .body = {.arena = w->arena}};
     ir_put(&fn.variables, "");
     ir_put(&fn.body, "");
+    check_subgroups(&fn);
     if (local > MOST_STATIC)
         ptx_refuse(&fn, "it has variables of %llu bytes in local memory, PTX allows %d",
                    (unsigned long long)local, MOST_STATIC);

@@ -38,6 +38,7 @@
 /* Registers by what they hold. */
 typedef enum { PTX_PRED, PTX_B16, PTX_B32, PTX_B64, PTX_F32, PTX_F64, PTX_CLASSES } ptx_class;
 
+enum { PTX_WARP = 32 };         /* threads */
 enum { PTX_GROUP_BYTES = 256 }; /* of shared memory for what a work-group does together */
 
 typedef struct {

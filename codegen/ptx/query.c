@@ -6,8 +6,6 @@
  */
 #include "codegen/ptx/ptx.h"
 
-enum { WARP = 32 };
-
 static char axis(unsigned dim) { return "xyz"[dim < 3 ? dim : 0]; }
 
 /* A special register, as a number of 32 bits. */
@@ -152,7 +150,7 @@ const char *ptx_warp_number(ptx_func *fn) {
 }
 
 const char *ptx_warps(ptx_func *fn) {
-    return with(fn, "shr.u32", with(fn, "add.s32", ptx_group_items(fn), WARP - 1), 5);
+    return with(fn, "shr.u32", with(fn, "add.s32", ptx_group_items(fn), PTX_WARP - 1), 5);
 }
 
 /* The last warp may have fewer threads. */
@@ -160,7 +158,7 @@ const char *ptx_warp_size(ptx_func *fn) {
     const char *left = ptx_temporary(fn, PTX_B32);
     ptx_put(fn, "sub.s32 %s, %s, %s", left, ptx_group_items(fn),
             with(fn, "shl.b32", ptx_warp_number(fn), 5));
-    return with(fn, "min.u32", left, WARP);
+    return with(fn, "min.u32", left, PTX_WARP);
 }
 
 /* ------------------------------------------------------------------------------------------ all */
@@ -189,7 +187,7 @@ static const char *short_answer(ptx_func *fn, const ir_inst *i) {
     case IR_OP_num_subgroups:
     case IR_OP_enqueued_num_subgroups: return ptx_warps(fn);
     case IR_OP_subgroup_id: return ptx_warp_number(fn);
-    case IR_OP_subgroup_local_id: return with(fn, "and.b32", ptx_local_linear_id(fn), WARP - 1);
+    case IR_OP_subgroup_local_id: return with(fn, "and.b32", ptx_local_linear_id(fn), PTX_WARP - 1);
     default: return NULL;
     }
 }

@@ -65,6 +65,13 @@ static cl_int CL_API_CALL enqueue_free(cl_command_queue q, cl_uint count, void *
 
 /* ----------------------------------------------------------------------------- copies and fills */
 
+/* Can there be so many bytes?  Of allocations that is known. */
+static bool has_room(const void *bytes, size_t size) {
+    rt_position p;
+    if (rt_find_memory(bytes, &p) && p.is_whole) return size <= p.size - p.offset;
+    return size <= UINTPTR_MAX - (uintptr_t)bytes;
+}
+
 cl_int ocl_copy_svm(const ocl_request *r, void *target, const void *source, size_t size) {
     const rt_box from = {.bytes = (char *)(uintptr_t)source}, to = {.bytes = target};
     const size_t region[3] = {size, 1, 1};
@@ -72,12 +79,13 @@ cl_int ocl_copy_svm(const ocl_request *r, void *target, const void *source, size
     if (bad) return bad;
     if (!target || !source) return CL_INVALID_VALUE;
     if (ocl_overlap(&from, &to, region)) return CL_MEM_COPY_OVERLAP;
+    if (!has_room(target, size) || !has_room(source, size)) return CL_INVALID_VALUE;
     return ocl_request_copy(r, &to, &from, region);
 }
 
 cl_int ocl_fill_svm_memory(const ocl_request *r, ocl_area to, const void *pattern,
                            size_t pattern_size) {
-    if (!to.bytes) return CL_INVALID_VALUE;
+    if (!to.bytes || !has_room(to.bytes, to.size)) return CL_INVALID_VALUE;
     cl_int bad = ocl_check_pattern(pattern, pattern_size, (uintptr_t)to.bytes, to.size);
     if (!bad) bad = ocl_check_order(r);
     return bad ? bad : ocl_request_fill(r, to, pattern, pattern_size);

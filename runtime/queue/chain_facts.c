@@ -54,10 +54,6 @@ static int compare(const void *x, const void *y) {
     return (a->index > b->index) - (a->index < b->index);
 }
 
-static bool is_same_memory(const rt_chain_arg *a, const rt_chain_arg *b) {
-    return a->memory && a->memory == b->memory && a->address == b->address;
-}
-
 /* For each argument of all links the first one at its address. */
 static uint32_t *find_leaders(const rt_chain_link *links, const rt_chain_facts *f, ir_arena *a) {
     uint32_t *leader = ir_new_array(a, uint32_t, f->arg_count + 1), n = 0;
@@ -66,10 +62,12 @@ static uint32_t *find_leaders(const rt_chain_link *links, const rt_chain_facts *
         for (uint32_t p = 0; p < links[m].kernel->arg_count; p++, n++)
             all[n] = (numbered){&links[m].args[p], n};
     qsort(all, n, sizeof *all, compare);
-    for (uint32_t k = 0; k < n; k++)
-        leader[all[k].index] = k && is_same_memory(all[k - 1].arg, all[k].arg)
-                                   ? leader[all[k - 1].index]
-                                   : all[k].index;
+    for (uint32_t k = 0; k < n; k++) {
+        const rt_chain_arg *now = all[k].arg, *before = k ? all[k - 1].arg : NULL;
+        const bool same = before && now->memory && now->memory == before->memory &&
+                          now->address == before->address;
+        leader[all[k].index] = same ? leader[all[k - 1].index] : all[k].index;
+    }
     return leader;
 }
 

@@ -5,7 +5,8 @@
  *   commands.c   events, queues, functions of the host, markers and barriers
  *   transfers.c  reading, writing, copying and filling buffers
  *   launches.c   launches
- *   chain.c      launches that follow each other: what of them is one kernel (chain.h)
+ *   chain.c      launches that follow each other: what of them is one kernel (chain.h), by
+ *                places.c (memory that overlaps) and chain_facts.c (what else it can be run for)
  *   graph.c      launches that are recorded and fused
  *   fusing.c     queues that fuse what is launched
  */

@@ -351,24 +351,69 @@ Test(command_mutable, fusion_with_other_sizes) {
     expect_first(2, COUNT / 2, 2);
 }
 
-/* What was registers is memory that the program looks at. */
+static void expect_zeros(int where) {
+    int back[COUNT];
+    read_ints(where, back);
+    for (int n = 0; n < COUNT; n++) cr_assert_eq(back[n], 0, "%d", n);
+}
+
+/* What was registers becomes memory that the program looks at. */
 Test(command_mutable, a_buffer_that_was_registers) {
     cl_mem between = MAKE(clCreateBuffer(ocl.context, 0, BYTES, NULL, &error));
-    cl_mutable_command_khr first = record_as(NULL, between, buffers[0], 1),
-                           second = record_as(NULL, buffers[2], between, 1);
+    cl_mutable_command_khr h[] = {record_as(NULL, between, buffers[0], 1),
+                                  record_as(NULL, buffers[2], between, 1)};
+    const mutable_arg to = {0, sizeof(cl_mem), &buffers[3]},
+                      from = {1, sizeof(cl_mem), &buffers[3]};
+    const mutable_config c[] = {{.command = h[0], .num_args = 1, .arg_list = &to},
+                                {.command = h[1], .num_args = 1, .arg_list = &from}};
+    const void *list[] = {&c[0], &c[1]};
     SUCCEEDS(clReleaseMemObject(between));
     finalize(b);
-    SUCCEEDS(set_value(first, 5));
-    cr_expect_eq(count_launches(b), 1);
+    SUCCEEDS(set_value(h[0], 5));
     run(b);
     expect_sums(2, 6);
-    SUCCEEDS(set_buffers(first, buffers[3], buffers[0]));
-    run(b); /* of `between`, nothing is known then */
-    expect_sums(3, 5);
-    SUCCEEDS(set_buffers(second, buffers[4], buffers[3]));
-    run(b);
-    expect_sums(4, 6);
+    expect_zeros(3);
+    SUCCEEDS(changing.update(b, 2, (const cl_uint[]){0, 0}, list));
+    cr_expect(report_has(b, "a buffer that became registers is another one"));
     cr_expect_eq(count_launches(b), 1);
+    run(b);
+    expect_sums(3, 5);
+    expect_sums(2, 6);
+}
+
+/* Each kernel may have as much local memory as the device has, and so may both together. */
+Test(command_mutable, fusion_with_more_local_memory) {
+    cl_program p = built("kernel void turn(global int *to, global const int *from, local int *l) {"
+                         "  size_t x = get_local_id(0), n = get_local_size(0);"
+                         "  l[x] = from[get_global_id(0)];"
+                         "  barrier(CLK_LOCAL_MEM_FENCE);"
+                         "  to[get_global_id(0)] = l[n - 1 - x];"
+                         "}",
+                         NULL);
+    const size_t global = COUNT, local = 100;
+    cl_ulong most;
+    cl_mutable_command_khr h[2];
+    SUCCEEDS(clGetDeviceInfo(ocl.device, CL_DEVICE_LOCAL_MEM_SIZE, sizeof most, &most, NULL));
+    for (int n = 0; n < 2; n++) {
+        cl_kernel k = MAKE(clCreateKernel(p, "turn", &error));
+        SUCCEEDS(clSetKernelArg(k, 0, sizeof(cl_mem), &buffers[n + 1]));
+        SUCCEEDS(clSetKernelArg(k, 1, sizeof(cl_mem), &buffers[n]));
+        SUCCEEDS(clSetKernelArg(k, 2, 400, NULL));
+        SUCCEEDS(khr.clCommandNDRangeKernelKHR(b, NULL, NULL, k, 1, NULL, &global, &local, 0, NULL,
+                                               NULL, &h[n]));
+        SUCCEEDS(clReleaseKernel(k));
+    }
+    finalize(b);
+    cr_expect_eq(count_launches(b), 1);
+    for (int n = 0; n < 2; n++) {
+        const mutable_arg arg = {2, (size_t)most, NULL};
+        const mutable_config c = {.command = h[n], .num_args = 1, .arg_list = &arg};
+        SUCCEEDS(update_one(b, &c));
+        cr_expect_eq(count_launches(b), 1);
+        run(b);
+        expect_sums(2, 0);
+    }
+    SUCCEEDS(clReleaseProgram(p));
 }
 
 /* h[0]: y = x + 1, h[1]: z = y + 1. */

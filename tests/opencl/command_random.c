@@ -1,5 +1,6 @@
-/* command_random.c — random commands over random memory: a command buffer that fuses, one that does
- * not, and the same commands enqueued one by one leave the same bytes behind.
+/* command_random.c — random commands over random memory: a command buffer that fuses, one that is
+ * updated after it has fused other launches, one that does not fuse, and the same commands enqueued
+ * one by one leave the same bytes behind.
  *
  *     command_random [-n PROGRAMS] [-s SEED] tests/opencl/command_kernels.cl
  *
@@ -13,6 +14,7 @@
 #include "runtime/spvfuse_opencl.h"
 #include "tests/file.h"
 #include "tests/opencl/command_compare.h"
+#include "tests/opencl/mutable.h"
 #include "tests/opencl/usm.h"
 
 enum { RUNS = 2 };
@@ -50,13 +52,15 @@ static void need(cl_int status, const char *what) {
 }
 #define NEED(call) need(call, #call)
 
-enum { FUSED, UNFUSED, ENQUEUED };
+enum { FUSED, UPDATED, UNFUSED, ENQUEUED };
 
 typedef struct {
     const program *program;
     cl_command_buffer_khr commands; /* NULL: they are enqueued */
     unsigned char *host[BLOCKS];
     cl_mem mem[PLACES];
+    bool updates; /* some launches are recorded as others, and updated */
+    cl_mutable_command_khr handles[COMMANDS];
 } execution;
 
 static void make_block(execution *x, unsigned n) {
@@ -96,8 +100,10 @@ static void set_memory(const execution *x, const command *c, cl_uint n) {
         NEED(clSetKernelArg(k, n, sizeof(cl_mem), &x->mem[c->places[n]]));
 }
 
+static all struct_of(const command *c) { return (all){1, 2, {3, 4, c->value}, 6, {{7, 8, 9}}}; }
+
 static void set_args(const execution *x, const command *c) {
-    const all s = {1, 2, {3, 4, c->value}, 6, {{7, 8, 9}}};
+    const all s = struct_of(c);
     const char *args = kernels[c->kernel].args;
     cl_kernel k = code[c->kernel];
     for (cl_uint n = 0; *args; n++) switch (next_parameter(&args).letter) {
@@ -108,13 +114,96 @@ static void set_args(const execution *x, const command *c) {
         }
 }
 
-static void launch(const execution *x, const command *c) {
+/* Only what is not let go can be an argument later. */
+static bool is_updated(const execution *x, const command *c) {
+    const char *args = kernels[c->kernel].args;
+    for (unsigned n = 0; *args; n++)
+        if (is_memory(next_parameter(&args)) &&
+            x->program->blocks[x->program->places[c->places[n]].block].let_go)
+            return false;
+    return x->updates && c->kind == LAUNCH && c->value % 3;
+}
+
+/* Another place of the type, which is not let go: often one that another command has. */
+static unsigned other_place(const program *p, unsigned n, unsigned by) {
+    for (unsigned k = 1; k < PLACES; k++) {
+        const unsigned at = (n + by + k) % PLACES;
+        if (type_of(p, at) == type_of(p, n) && !p->blocks[p->places[at].block].let_go) return at;
+    }
+    return n;
+}
+
+/* What is recorded in place of a command; it is not run. */
+static command decoy_of(const program *p, const command *c) {
+    const char *args = kernels[c->kernel].args;
+    command d = *c;
+    for (unsigned n = 0; *args; n++)
+        if (is_memory(next_parameter(&args)) && c->value % 5)
+            d.places[n] = other_place(p, c->places[n], (unsigned)c->value);
+    d.value += 7;
+    if (!c->local[0] && c->value % 4 == 1) d.global[0] = 1 + c->global[0] / 2;
+    return d;
+}
+
+typedef struct {
+    mutable_config config;
+    mutable_arg args[2 * ARGS], pointers[ARGS];
+    all structure;
+} change;
+
+static void change_memory(const execution *x, const command *c, cl_uint n, change *to) {
+    const place *p = &x->program->places[c->places[n]];
+    if (p->kind == ADDRESS)
+        to->pointers[to->config.num_svm_args++] = (mutable_arg){n, 0, x->host[p->block] + p->at};
+    else
+        to->args[to->config.num_args++] = (mutable_arg){n, sizeof(cl_mem), &x->mem[c->places[n]]};
+}
+
+static void change_launch(const execution *x, const command *c, change *to) {
+    const char *args = kernels[c->kernel].args;
+    to->structure = struct_of(c);
+    to->config.global_work_size = c->global;
+    for (cl_uint n = 0; *args; n++) {
+        mutable_arg *next = &to->args[to->config.num_args];
+        switch (next_parameter(&args).letter) {
+        case 'v': *next = (mutable_arg){n, sizeof c->value, &c->value}; break;
+        case 'l': *next = (mutable_arg){n, c->local[0] * sizeof(cl_int), NULL}; break;
+        case 's': *next = (mutable_arg){n, sizeof to->structure, &to->structure}; break;
+        default: change_memory(x, c, n, to); continue;
+        }
+        to->config.num_args++;
+    }
+    if (to->config.num_args) to->config.arg_list = to->args;
+    if (to->config.num_svm_args) to->config.arg_svm_list = to->pointers;
+}
+
+/* All at once, as they depend on each other. */
+static void update_launches(const execution *x) {
+    static change changes[COMMANDS];
+    const cl_uint types[COMMANDS] = {0};
+    const void *list[COMMANDS];
+    cl_uint count = 0;
+    for (unsigned n = 0; n < x->program->count; n++) {
+        const command *c = &x->program->commands[n];
+        if (c->left_out || !is_updated(x, c)) continue;
+        changes[count] = (change){.config.command = x->handles[n]};
+        change_launch(x, c, &changes[count]);
+        list[count] = &changes[count].config;
+        count++;
+    }
+    if (count) NEED(changing.update(x->commands, count, types, list));
+}
+
+static void launch(execution *x, const command *wanted) {
+    const bool updated = is_updated(x, wanted);
+    const command recorded = updated ? decoy_of(x->program, wanted) : *wanted, *c = &recorded;
     const size_t *local = c->local[0] ? c->local : NULL;
     cl_kernel k = code[c->kernel];
     set_args(x, c);
     if (x->commands)
         NEED(record_launch(x->commands, NULL, NULL, k, c->dims, c->offset, c->global, local, 0,
-                           NULL, NULL, NULL));
+                           NULL, NULL,
+                           updated ? &x->handles[wanted - x->program->commands] : NULL));
     else
         NEED(clEnqueueNDRangeKernel(queue, k, c->dims, c->offset, c->global, local, 0, NULL, NULL));
 }
@@ -155,7 +244,7 @@ static void fill(const execution *x, const command *c) {
             record_fill(x->commands, NULL, to, pattern, size, c->at, c->size, 0, NULL, NULL, NULL));
 }
 
-static void perform(const execution *x) {
+static void perform(execution *x) {
     for (unsigned n = 0; n < x->program->count; n++) {
         const command *c = &x->program->commands[n];
         if (c->left_out) continue;
@@ -169,11 +258,12 @@ static void perform(const execution *x) {
     }
 }
 
-/* Releases the blocks that the program gives up, and their parts. */
+/* Releases the blocks that the program gives up, and their parts that no update needs. */
 static void let_go(execution *x) {
     for (unsigned n = 0; n < PLACES; n++) {
         const place *p = &x->program->places[n];
-        if (!x->mem[n] || (p->kind == WHOLE && !x->program->blocks[p->block].let_go)) continue;
+        const bool gone = x->program->blocks[p->block].let_go;
+        if (!x->mem[n] || (!gone && (p->kind == WHOLE || x->updates))) continue;
         NEED(clReleaseMemObject(x->mem[n]));
         x->mem[n] = NULL;
     }
@@ -193,11 +283,15 @@ static void forget_args(void) {
 static void run_recorded(execution *x, unsigned how) {
     const cl_command_buffer_properties_khr unfused[] = {CL_COMMAND_BUFFER_FUSION_SPVF,
                                                         CL_COMMAND_BUFFER_FUSION_NONE_SPVF, 0};
-    x->commands = create(1, &queue, how == UNFUSED ? unfused : NULL, NULL);
+    const cl_command_buffer_properties_khr mutable[] = {CL_COMMAND_BUFFER_FLAGS_KHR,
+                                                        CL_COMMAND_BUFFER_MUTABLE_KHR, 0};
+    x->updates = how == UPDATED;
+    x->commands = create(1, &queue, how == UNFUSED ? unfused : x->updates ? mutable : NULL, NULL);
     perform(x);
     forget_args();
     let_go(x);
     NEED(finalize(x->commands));
+    update_launches(x);
     for (int n = 0; n < RUNS; n++) {
         NEED(enqueue(0, NULL, x->commands, 0, NULL, NULL));
         NEED(clFinish(queue));
@@ -246,7 +340,7 @@ static cl_program built;
 static void find(const char *name, void *to) { load_entry(platform, name, to); }
 
 static void find_entries(void) {
-    if (!find_usm(platform)) need(CL_INVALID_OPERATION, "find_usm");
+    if (!find_usm(platform) || !find_mutable(platform)) need(CL_INVALID_OPERATION, "functions");
     find("clCreateCommandBufferKHR", &create);
     find("clReleaseCommandBufferKHR", &release);
     find("clFinalizeCommandBufferKHR", &finalize);
@@ -300,7 +394,7 @@ int main(int argc, char **argv) {
                           .begin = begin,
                           .end = end,
                           .execute = execute,
-                          .count = 3,
-                          .ways = {"fused", "recorded", "enqueued"}};
+                          .count = 4,
+                          .ways = {"fused", "updated", "recorded", "enqueued"}};
     return compare_programs(&c, argc, argv);
 }

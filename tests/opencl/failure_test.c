@@ -165,15 +165,50 @@ static cl_int free_unified(void *user) {
     return status;
 }
 
+static cl_int allocate_host(void *user) {
+    void *p = usm.host_alloc(ocl.context, user, 16, 0, &error);
+    if (p) cr_expect_eq(usm.free(ocl.context, p), CL_SUCCESS);
+    return error;
+}
+
+static cl_int allocate_device(void *user) {
+    void *p = usm.device_alloc(ocl.context, ocl.device, user, 16, 0, &error);
+    if (p) cr_expect_eq(usm.free(ocl.context, p), CL_SUCCESS);
+    return error;
+}
+
 static cl_int set_unified(void *user) {
     return finish(usm.set(ocl.queue, *(void **)user, 1, 16, 0, NULL, NULL));
+}
+
+static cl_int fill_unified(void *user) {
+    return finish(usm.fill(ocl.queue, *(void **)user, "ab", 2, 16, 0, NULL, NULL));
+}
+
+static cl_int copy_unified(void *user) {
+    char *p = *(char **)user;
+    return finish(usm.copy(ocl.queue, CL_FALSE, p, p + 8, 8, 0, NULL, NULL));
+}
+
+static cl_int migrate_unified(void *user) {
+    return finish(usm.migrate(ocl.queue, *(void **)user, 16, 0, 0, NULL, NULL));
+}
+
+static cl_int advise_unified(void *user) {
+    return finish(usm.advise(ocl.queue, *(void **)user, 16, 0, 0, NULL, NULL));
 }
 
 Test(failure, unified_memory) {
     cr_assert(find_usm(ocl.platform));
     fail_each(allocate_unified, NULL, 0);
+    fail_each(allocate_host, NULL, 0);
+    fail_each(allocate_device, NULL, 0);
     void *p = MAKE(usm.host_alloc(ocl.context, NULL, 16, 0, &error));
     fail_each(set_unified, &p, 0);
+    fail_each(fill_unified, &p, 0);
+    fail_each(copy_unified, &p, 0);
+    fail_each(migrate_unified, &p, 0);
+    fail_each(advise_unified, &p, 0);
     fail_each(free_unified, &p, 0);
     SUCCEEDS(usm.free(ocl.context, p));
 }

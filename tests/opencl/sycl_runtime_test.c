@@ -1,18 +1,22 @@
 /* sycl_runtime_test.c — a runtime like those of SYCL, and programs on it.  It has no buffer, no queue
  * in order, and no barrier: memory is unified shared memory, commands are ordered by the events that
- * they are given, and graphs are command buffers whose nodes are updated between runs.
+ * they are given, and graphs are command buffers whose nodes are updated between runs.  Where a
+ * device has no such updates, graphs are recorded anew; without command buffers, nodes are enqueued
+ * one by one.
  */
 #include "tests/opencl/command_buffer.h"
 #include "tests/opencl/mutable.h"
+#include "tests/opencl/select.h"
 #include "tests/opencl/usm.h"
 
 /* ------------------------------------------------------------------------------------ the runtime */
 
-enum { MAX_ARGS = 6, MAX_DEPS = 4 };
+enum { MAX_ARGS = 6, MAX_NODES = 4 };
 
 typedef struct {
     cl_command_queue queue; /* in any order */
     cl_program program;
+    bool records, updates; /* command buffers */
 } runtime;
 
 static runtime rt;
@@ -20,14 +24,14 @@ static runtime rt;
 /* An argument: a pointer into unified shared memory, or a value. */
 typedef struct {
     const void *pointer;
-    const void *value;
-    size_t size;
+    float value;
+    bool is_value;
 } argument;
 
 #define P(p)                                                                                       \
     (argument) { .pointer = (p) }
 #define V(v)                                                                                       \
-    (argument) { .value = &(v), .size = sizeof(v) }
+    (argument) { .value = (v), .is_value = true }
 
 /* A parallel_for. */
 typedef struct {
@@ -56,9 +60,17 @@ static const char source[] =
     "    to[get_global_id(0)] = sum;\n"
     "}\n";
 
-static void begin(void) {
+static bool has_unified_memory(cl_device_id d) {
+    return has_extension(d, "cl_intel_unified_shared_memory");
+}
+
+static void begin_without(const char *extensions) {
+    cr_assert_eq(setenv("SPVF_WITHOUT_EXTENSIONS", extensions, 1), 0);
     begin_commands();
-    cr_assert(find_usm(ocl.platform) && find_mutable(ocl.platform));
+    cr_assert(select_device(has_unified_memory) && find_usm(ocl.platform));
+    rt.records = has_extension(ocl.device, "cl_khr_command_buffer");
+    rt.updates = has_extension(ocl.device, "cl_khr_command_buffer_mutable_dispatch") &&
+                 find_mutable(ocl.platform);
     rt.queue = new_queue(ocl.context, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     rt.program = built(source, "-cl-std=CL3.0");
 }
@@ -70,7 +82,14 @@ static void end(void) {
     end_commands();
 }
 
+#define UPDATES "cl_khr_command_buffer_mutable_dispatch"
+static void begin(void) { begin_without(""); }
+static void begin_anew(void) { begin_without(UPDATES); }
+static void begin_one_by_one(void) { begin_without("cl_khr_command_buffer " UPDATES); }
+
 TestSuite(sycl_runtime, .init = begin, .fini = end);
+TestSuite(sycl_recorded_anew, .init = begin_anew, .fini = end);
+TestSuite(sycl_one_by_one, .init = begin_one_by_one, .fini = end);
 
 static float *malloc_device(size_t count) {
     return MAKE(usm.device_alloc(ocl.context, ocl.device, NULL, count * 4, 64, &error));
@@ -93,7 +112,7 @@ static cl_kernel kernel_of(const command_group *g) {
     for (cl_uint n = 0; n < MAX_ARGS; n++) {
         const argument *a = &g->args[n];
         if (a->pointer) SUCCEEDS(usm.set_arg(k, n, a->pointer));
-        if (a->value) SUCCEEDS(clSetKernelArg(k, n, a->size, a->value));
+        if (a->is_value) SUCCEEDS(clSetKernelArg(k, n, sizeof a->value, &a->value));
     }
     SUCCEEDS(clSetKernelExecInfo(k, CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL, 4, &yes));
     SUCCEEDS(clSetKernelExecInfo(k, CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL, 4, &yes));
@@ -114,46 +133,84 @@ static void wait_and_drop(cl_uint n, const cl_event *events) {
     for (cl_uint k = 0; k < n; k++) SUCCEEDS(clReleaseEvent(events[k]));
 }
 
-/* A node of a graph, after others. */
+/* Nodes follow each other. */
 typedef struct {
-    cl_mutable_command_khr handle;
-    cl_sync_point_khr point;
-} node_of_graph;
+    cl_command_buffer_khr commands; /* NULL: not recorded */
+    command_group nodes[MAX_NODES];
+    cl_mutable_command_khr handles[MAX_NODES];
+    cl_uint count;
+} graph;
 
-static cl_command_buffer_khr new_graph(void) {
-    const cl_command_buffer_properties_khr p[] = {
-        CL_COMMAND_BUFFER_FLAGS_KHR,
-        CL_COMMAND_BUFFER_MUTABLE_KHR | CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR, 0};
-    return MAKE(khr.clCreateCommandBufferKHR(1, &rt.queue, p, &error));
+static unsigned add_node(graph *g, command_group node) {
+    g->nodes[g->count] = node;
+    return g->count++;
 }
 
-static node_of_graph add_node(cl_command_buffer_khr graph, command_group g, cl_uint n,
-                              const cl_sync_point_khr *deps) {
-    node_of_graph to;
-    cl_kernel k = kernel_of(&g);
-    SUCCEEDS(khr.clCommandNDRangeKernelKHR(graph, NULL, NULL, k, 1, NULL, &g.items, NULL, n,
-                                           n ? deps : NULL, &to.point, &to.handle));
-    SUCCEEDS(clReleaseKernel(k));
-    return to;
+static void record_graph(graph *g) {
+    const cl_command_buffer_properties_khr p[] = {
+        CL_COMMAND_BUFFER_FLAGS_KHR,
+        CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR | (rt.updates ? CL_COMMAND_BUFFER_MUTABLE_KHR : 0),
+        0};
+    cl_sync_point_khr point, before;
+    g->commands = MAKE(khr.clCreateCommandBufferKHR(1, &rt.queue, p, &error));
+    for (cl_uint n = 0; n < g->count; n++, before = point) {
+        cl_kernel k = kernel_of(&g->nodes[n]);
+        SUCCEEDS(khr.clCommandNDRangeKernelKHR(g->commands, NULL, NULL, k, 1, NULL,
+                                               &g->nodes[n].items, NULL, n > 0, n ? &before : NULL,
+                                               &point, rt.updates ? &g->handles[n] : NULL));
+        SUCCEEDS(clReleaseKernel(k));
+    }
+    finalize(g->commands);
+}
+
+static void drop_recording(graph *g) {
+    if (g->commands) SUCCEEDS(khr.clReleaseCommandBufferKHR(g->commands));
+    g->commands = NULL;
 }
 
 /* All arguments anew, as runtimes do. */
-static void update_node(cl_command_buffer_khr graph, node_of_graph at, command_group g) {
-    mutable_arg values[MAX_ARGS], pointers[MAX_ARGS];
-    mutable_config c = {.command = at.handle, .global_work_size = &g.items};
-    for (cl_uint n = 0; n < MAX_ARGS; n++) {
-        const argument *a = &g.args[n];
-        if (a->pointer) pointers[c.num_svm_args++] = (mutable_arg){n, 0, a->pointer};
-        if (a->value) values[c.num_args++] = (mutable_arg){n, a->size, a->value};
+static mutable_config config_of(const graph *g, unsigned n, mutable_arg args[2][MAX_ARGS]) {
+    mutable_config c = {.command = g->handles[n], .global_work_size = &g->nodes[n].items};
+    for (cl_uint k = 0; k < MAX_ARGS; k++) {
+        const argument *a = &g->nodes[n].args[k];
+        if (a->pointer) args[0][c.num_svm_args++] = (mutable_arg){k, 0, a->pointer};
+        if (a->is_value) args[1][c.num_args++] = (mutable_arg){k, sizeof a->value, &a->value};
     }
-    c.arg_list = c.num_args ? values : NULL;
-    c.arg_svm_list = c.num_svm_args ? pointers : NULL;
-    SUCCEEDS(update_one(graph, &c));
+    c.arg_svm_list = c.num_svm_args ? args[0] : NULL;
+    c.arg_list = c.num_args ? args[1] : NULL;
+    return c;
 }
 
-static cl_event run_graph(cl_command_buffer_khr graph, cl_uint n, const cl_event *deps) {
+/* The nodes have changed. */
+static void update_graph(graph *g) {
+    mutable_arg args[MAX_NODES][2][MAX_ARGS];
+    mutable_config configs[MAX_NODES];
+    const cl_uint types[MAX_NODES] = {0};
+    const void *list[MAX_NODES];
+    if (!rt.updates) drop_recording(g);
+    if (!g->commands) return;
+    for (unsigned n = 0; n < g->count; n++) {
+        configs[n] = config_of(g, n, args[n]);
+        list[n] = &configs[n];
+    }
+    SUCCEEDS(changing.update(g->commands, g->count, types, list));
+}
+
+static cl_event run_one_by_one(const graph *g, cl_uint n, const cl_event *deps) {
+    cl_event last = submit(g->nodes[0], n, deps);
+    for (unsigned k = 1; k < g->count; k++) {
+        cl_event next = submit(g->nodes[k], 1, &last);
+        SUCCEEDS(clReleaseEvent(last));
+        last = next;
+    }
+    return last;
+}
+
+static cl_event run_graph(graph *g, cl_uint n, const cl_event *deps) {
     cl_event e;
-    SUCCEEDS(khr.clEnqueueCommandBufferKHR(0, NULL, graph, n, n ? deps : NULL, &e));
+    if (!rt.records) return run_one_by_one(g, n, deps);
+    if (!g->commands) record_graph(g);
+    SUCCEEDS(khr.clEnqueueCommandBufferKHR(0, NULL, g->commands, n, n ? deps : NULL, &e));
     return e;
 }
 
@@ -227,44 +284,41 @@ Test(sycl_runtime, memory_that_is_not_passed) {
     give_back(to);
 }
 
+#define WITH_EACH_GRAPH(name)                                                                      \
+    static void name(void);                                                                        \
+    Test(sycl_runtime, name) { name(); }                                                           \
+    Test(sycl_recorded_anew, name) { name(); }                                                     \
+    Test(sycl_one_by_one, name) { name(); }                                                        \
+    static void name(void)
+
 /* y += a x; z = b y: the graph of an iteration, whose pointers change places and whose numbers are
  * others each time.  Runs follow each other by events. */
-Test(sycl_runtime, graph_of_an_iteration) {
+WITH_EACH_GRAPH(graph_of_an_iteration) {
     enum { ROUNDS = 12 };
     float *v[3], *host = malloc_host(N), wanted[3][4] = {{0}};
-    cl_command_buffer_khr graph = new_graph();
+    graph g = {NULL};
     cl_event last = NULL, e;
-    float a = 0.5f, b = 2;
     for (int n = 0; n < 3; n++) {
-        const float step = (float)(n + 1);
         v[n] = malloc_device(N);
-        e = submit((command_group){"iota", N, {P(v[n]), V(step)}}, 0, NULL);
+        e = submit((command_group){"iota", N, {P(v[n]), V((float)(n + 1))}}, 0, NULL);
         wait_and_drop(1, &e);
-        for (int x = 0; x < 4; x++) wanted[n][x] = (float)x * step;
+        for (int x = 0; x < 4; x++) wanted[n][x] = (float)(x * (n + 1));
     }
-    node_of_graph first =
-        add_node(graph, (command_group){"axpy", N, {P(v[0]), P(v[1]), V(a)}}, 0, NULL);
-    node_of_graph second =
-        add_node(graph, (command_group){"scale", N, {P(v[2]), P(v[0]), V(b)}}, 1, &first.point);
-    finalize(graph);
-    cr_expect_eq(count_launches(graph), 1, "both are one kernel until they are updated");
+    add_node(&g, (command_group){"axpy", N, {{NULL}}});
+    add_node(&g, (command_group){"scale", N, {{NULL}}});
     for (int r = 0; r < ROUNDS; r++) {
-        const int y = r % 3, x = (r + 1) % 3, z = (r + 2) % 3;
-        a = 0.25f * (float)(r + 1);
-        b = 1.f / (float)(1 << r % 4);
-        if (r) {
-            update_node(graph, first, (command_group){"axpy", N, {P(v[y]), P(v[x]), V(a)}});
-            update_node(graph, second, (command_group){"scale", N, {P(v[z]), P(v[y]), V(b)}});
-        } else {
-            a = 0.5f;
-            b = 2;
-        }
-        e = run_graph(graph, last != NULL, &last);
+        float *const y = v[r % 3], *const x = v[(r + 1) % 3], *const z = v[(r + 2) % 3];
+        const float a = 0.25f * (float)(r + 1), b = 1.f / (float)(1 << r % 4);
+        g.nodes[0] = (command_group){"axpy", N, {P(y), P(x), V(a)}};
+        g.nodes[1] = (command_group){"scale", N, {P(z), P(y), V(b)}};
+        update_graph(&g);
+        e = run_graph(&g, last != NULL, &last);
         if (last) SUCCEEDS(clReleaseEvent(last));
         last = e;
+        if (g.commands) cr_expect_eq(count_launches(g.commands), 1, "%d", r);
         for (int n = 0; n < 4; n++) {
-            wanted[y][n] += a * wanted[x][n];
-            wanted[z][n] = b * wanted[y][n];
+            wanted[r % 3][n] += a * wanted[(r + 1) % 3][n];
+            wanted[(r + 2) % 3][n] = b * wanted[r % 3][n];
         }
     }
     for (int n = 0; n < 3; n++) {
@@ -273,34 +327,31 @@ Test(sycl_runtime, graph_of_an_iteration) {
             cr_expect_float_eq(host[x], wanted[n][x], 1e-4f * (1 + wanted[n][x]), "%d %d", n, x);
     }
     wait_and_drop(1, &last);
-    SUCCEEDS(khr.clReleaseCommandBufferKHR(graph));
+    drop_recording(&g);
     for (int n = 0; n < 3; n++) give_back(v[n]);
     give_back(host);
 }
 
 /* Several runs at a time, each with the pointers that were set before it; memory is freed when
  * all of them have ended. */
-Test(sycl_runtime, runs_at_the_same_time) {
+WITH_EACH_GRAPH(runs_at_the_same_time) {
     enum { RUNS = 8 };
     float *in = malloc_host(N), *out = malloc_host(RUNS * N);
-    cl_command_buffer_khr graph = new_graph();
-    cl_event gate = MAKE(clCreateUserEvent(ocl.context, &error)), e[RUNS];
+    graph g = {NULL};
+    cl_event start = MAKE(clCreateUserEvent(ocl.context, &error)), e[RUNS];
     for (int n = 0; n < N; n++) in[n] = (float)n;
-    float a = 1;
-    node_of_graph step =
-        add_node(graph, (command_group){"scale", N, {P(out), P(in), V(a)}}, 0, NULL);
-    finalize(graph);
+    add_node(&g, (command_group){"scale", N, {{NULL}}});
     for (int r = 0; r < RUNS; r++) {
-        a = (float)(r + 1);
-        update_node(graph, step, (command_group){"scale", N, {P(out + r * N), P(in), V(a)}});
-        e[r] = run_graph(graph, 1, &gate);
+        g.nodes[0] = (command_group){"scale", N, {P(out + r * N), P(in), V((float)(r + 1))}};
+        update_graph(&g);
+        e[r] = run_graph(&g, 1, &start);
     }
-    SUCCEEDS(khr.clReleaseCommandBufferKHR(graph));
-    SUCCEEDS(clSetUserEventStatus(gate, CL_COMPLETE));
+    drop_recording(&g);
+    SUCCEEDS(clSetUserEventStatus(start, CL_COMPLETE));
     give_back(in);
     for (int r = 0; r < RUNS; r++)
         for (int n = 0; n < N; n++) cr_assert_eq(out[r * N + n], (float)(n * (r + 1)));
     wait_and_drop(RUNS, e);
-    SUCCEEDS(clReleaseEvent(gate));
+    SUCCEEDS(clReleaseEvent(start));
     give_back(out);
 }

@@ -1,7 +1,7 @@
 #!/bin/sh
 # corpus.sh BUILD: kernels of the corpus as PTX, for processors that take turns.  Where NVIDIA's
-# ptxas is found, it assembles all of it without a warning.  Kernels are left out for two reasons
-# only.  What ptxas says about them is added up and compared with the last state, resources.txt, if
+# ptxas is found, it assembles all of it without a warning.  Kernels are left out for three
+# reasons only.  What ptxas says about them is added up and compared with the last state, resources.txt, if
 # that is from the same ptxas: no kernel spills more, and registers are at most 2 % more.  BLESS=1
 # writes that file.
 set -u
@@ -13,7 +13,7 @@ ptxas=$(command -v ptxas || ls "${CUDA_HOME:-/usr/local/cuda}/bin/ptxas" 2>/dev/
 
 only_known_reasons() {
     ! grep -E 'is left out|error' "$work/err" |
-        grep -vE 'is an image or a sampler|printf has no form in PTX|no kernel is left'
+        grep -vE 'is an image or a sampler|printf has no form in PTX|requires sub-groups of (4|8|16|64),|no kernel is left'
 }
 
 check_module() {
