@@ -29,10 +29,11 @@ static void answer(const subject *s, const char *list, uint64_t *answers) {
     }
 }
 
-static void check(const char *list, uint64_t seed) {
+static void check(const char *list, const ir_target *target, uint64_t seed) {
     subject s = {.seed = seed};
     uint64_t before[ARGUMENTS], after[ARGUMENTS];
-    const pass_options options = {.passes = list, .verify_each = true, .bisect = -1};
+    const pass_options options = {
+        .passes = list, .verify_each = true, .bisect = -1, .target = target};
     world_begin(&s.w);
     s.text.arena = &s.w.arena;
     cr_assert(ir_try(&s.w.cx, make, &s));
@@ -46,7 +47,7 @@ static void check(const char *list, uint64_t seed) {
 }
 
 static void check_all(const char *list) {
-    for (uint64_t seed = 0; seed < SEEDS; seed++) check(list, seed);
+    for (uint64_t seed = 0; seed < SEEDS; seed++) check(list, NULL, seed);
 }
 
 Test(loops, unroll) { check_all("unroll"); }
@@ -56,6 +57,14 @@ Test(loops, strength) { check_all("strength"); }
 Test(loops, licm) { check_all("licm"); }
 Test(loops, sink) { check_all("sink"); }
 Test(loops, standard) { check_all(NULL); }
+
+/* Arrays of private memory by index, counters of 32 bits. */
+Test(loops, threads) {
+    const ir_target target = {.has_fma = true, .has_short_ids = true};
+    for (uint64_t seed = 0; seed < SEEDS; seed++)
+        check(seed & 1 ? "array_words,mem2reg,gvn,step_pointers,merge_loads,dce" : "threads",
+              &target, seed);
+}
 
 /* ------------------------------------------------------------------------------------- counting */
 
