@@ -23,10 +23,12 @@ bool cg_spirv_write(const ir_module *m, const cg_spirv_options *options, ir_aren
 /* ------------------------------------------------------------------------------------- PTX (ptx/) */
 
 typedef struct {
-    unsigned sm; /* the processor, as cg_ptx_version_of knows it */
-    bool exact;  /* quotients and roots of f32 are correctly rounded */
-    bool offset; /* kernels have parameters for the global offset, which is 0 otherwise */
-    bool wide;   /* global ids and sizes may be 2^32 and more along a dimension */
+    unsigned sm;      /* the processor, as cg_ptx_version_of knows it */
+    bool exact;       /* quotients and roots of f32 are correctly rounded */
+    bool offset;      /* kernels have parameters for the global offset, which is 0 otherwise */
+    bool wide;        /* global ids and sizes may be 2^32 and more along a dimension */
+    bool disjoint;    /* no two pointers that a kernel is given lead to the same memory */
+    unsigned coarsen; /* work-items that a thread may run; 0: one */
 } cg_ptx_options;
 
 /* The least version of PTX that knows processor sm_N, times 10; 0: none does, or none is written. */

@@ -112,7 +112,7 @@ static const pack_format format = {add_type, number_of_global, add_imm};
 
 /* ------------------------------------------------------------------------ functions and globals */
 
-static_assert(sizeof(ir_kernel_attrs) == 44, "a new attribute belongs in the content");
+static_assert(sizeof(ir_kernel_attrs) == 56, "a new attribute belongs in the content");
 static_assert(sizeof(void *) != 8 || sizeof(ir_param) == 48, "so does a fact about parameters");
 static_assert(sizeof(void *) != 8 || sizeof(ir_global) == 80, "and one about globals");
 
@@ -128,6 +128,7 @@ static void add_attrs(packer *p, const ir_kernel_attrs *a) {
     pack_number(p, a->has_vec_hint);
     pack_number(p, a->subgroup_size);
     pack_number(p, a->subgroups);
+    add_words(p, a->coarsened, 3);
     for (unsigned k = 0; k < 3; k++) pack_byte(p, a->float_controls[k]);
 }
 

@@ -813,6 +813,7 @@ typedef struct {
     uint32_t vec_hint;      /* VecTypeHint's literal */
     bool has_vec_hint;
     uint32_t subgroup_size, subgroups; /* 0: none */
+    uint32_t coarsened[3];             /* work-items that a thread runs along each axis; 0: one */
     uint8_t float_controls[3];
 } ir_kernel_attrs;
 

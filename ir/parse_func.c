@@ -149,6 +149,8 @@ static void parse_float_controls(text_parser *p, ir_kernel_attrs *a) {
 static bool parse_kernel_attr(text_parser *p, ir_kernel_attrs *a) {
     if (text_accept_word(p, "local_size")) {
         parse_sizes(p, a->local_size);
+    } else if (text_accept_word(p, "coarsened")) {
+        parse_sizes(p, a->coarsened);
     } else if (text_accept_word(p, "hint")) {
         parse_sizes(p, a->hint);
     } else if (text_accept_word(p, "vec_hint")) {

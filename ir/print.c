@@ -228,6 +228,7 @@ static void put_kernel_attrs(ir_text *out, const ir_kernel_attrs *a) {
     put_sizes(out, "hint", a->hint);
     if (a->has_vec_hint) put_word_and_number(out, " vec_hint ", a->vec_hint);
     if (a->subgroup_size) put_word_and_number(out, " subgroup_size ", a->subgroup_size);
+    put_sizes(out, "coarsened", a->coarsened);
     if (a->subgroups) put_word_and_number(out, " subgroups ", a->subgroups);
     for (int i = 0; i < 3; i++) {
         if (!a->float_controls[i]) continue;

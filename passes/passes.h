@@ -41,6 +41,7 @@ typedef struct {
     const ir_pack *library;  /* functions that pass builtins takes; NULL: none */
     bool keep_calls;         /* every function that may stay a function does */
     unsigned lanes;          /* of vectorized loops; 0: as many as pay; 1: none */
+    unsigned coarsen;        /* work-items of a thread, at most; 0: one */
 } pass_ctx;
 
 /* A pass returns whether it changed anything.  Function passes run on functions with a body. */
@@ -88,6 +89,7 @@ typedef struct {
     const ir_pack *library;  /* functions that pass builtins takes; NULL: none */
     bool keep_calls;         /* every function that may stay a function does: for tests */
     unsigned lanes;          /* of vectorized loops; 0: as many as pay; 1: none */
+    unsigned coarsen;        /* work-items of a thread, at most; 0: one */
 } pass_options;
 
 /* Lists of passes that have a name, which may be entries of a list: "standard".  Code for a
@@ -97,9 +99,10 @@ extern const char pass_index_pipeline[];  /* "indices": before kernels are code 
 extern const char pass_group_pipeline[];  /* "groups": what pays on code of groups */
 extern const char pass_vector_pipeline[]; /* "vectors": loops over items with several at once */
 extern const char pass_lowering[];        /* "lowering": what a target can select */
+extern const char pass_coarsening[];      /* "coarsening": several work-items a thread */
 extern const char
-    pass_thread_lowering[];       /* "thread_lowering": the same for one work-item a thread */
-extern const char pass_threads[]; /* "threads": all of it for one work-item a thread */
+    pass_thread_lowering[];       /* "thread_lowering": what a target of threads can select */
+extern const char pass_threads[]; /* "threads": all of it for a target of threads */
 
 /* Runs a pipeline over a module.  False after a reported error (unknown pass, violation). */
 bool pass_run(ir_module *m, const pass_options *options);

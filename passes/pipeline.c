@@ -114,6 +114,13 @@ const char pass_lowering[] =
     "licm,"             /* constants that expansions use, before loops */
     "dce";              /* what expansion and legalization left unused */
 
+const char pass_coarsening[] =
+    "coarsen,"     /* several work-items at once */
+    "simplify,"    /* what is constant for some of them */
+    "gvn,"         /* what they share */
+    "dce,"         /* ids that nothing asks for */
+    "simplifycfg"; /* guards that are decided at once */
+
 const char pass_thread_lowering[] =
     "array_words,"   /* private arrays that are left, with indices */
     "mem2reg,"       /* the words of these are values */
@@ -133,6 +140,7 @@ const char pass_thread_lowering[] =
 const char pass_threads[] =
     "short_ids,"       /* before rules, which take extensions out of comparisons and indices */
     "standard,"        /* what fused kernels have in common is found now */
+    "coarsening,"      /* functions are single operations, and nothing is expanded yet */
     "thread_lowering"; /* what a target can select */
 
 /* ----------------------------------------------------------------------------------- a pipeline */
@@ -280,9 +288,13 @@ static void run_entry(pipeline *p, const pass_info *pass) {
 static const char *find_list(const char *s, size_t n) {
     static const struct {
         const char *name, *list;
-    } lists[] = {{"standard", pass_standard},     {"indices", pass_index_pipeline},
-                 {"groups", pass_group_pipeline}, {"vectors", pass_vector_pipeline},
-                 {"lowering", pass_lowering},     {"thread_lowering", pass_thread_lowering},
+    } lists[] = {{"standard", pass_standard},
+                 {"indices", pass_index_pipeline},
+                 {"groups", pass_group_pipeline},
+                 {"vectors", pass_vector_pipeline},
+                 {"lowering", pass_lowering},
+                 {"coarsening", pass_coarsening},
+                 {"thread_lowering", pass_thread_lowering},
                  {"threads", pass_threads}};
     for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
         if (is_name(lists[k].name, s, n)) return lists[k].list;
@@ -345,7 +357,8 @@ bool pass_run(ir_module *m, const pass_options *options) {
                       .target = p.options->target,
                       .library = p.options->library,
                       .keep_calls = p.options->keep_calls,
-                      .lanes = p.options->lanes};
+                      .lanes = p.options->lanes,
+                      .coarsen = p.options->coarsen};
     bool finished = ir_try(m->cx, run_list, &p);
     ir_arena_free(&p.scratch);
     ir_arena_free(&p.before);

@@ -30,7 +30,7 @@ static bool describe_target(const char *name, ir_target *out) {
 bool run_passes(runner *r, ir_module *m, const run_setting *setting, ir_text *said) {
     ir_range range;
     ir_target target;
-    pass_options o = {.passes = setting->passes, .verify_each = true, .bisect = -1};
+    pass_options o = {.passes = setting->passes, .verify_each = true, .bisect = -1, .coarsen = 4};
     *said = (ir_text){.arena = &r->arena};
     o.dump = keep_text;
     o.library = &cg_math_library;

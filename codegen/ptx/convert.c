@@ -47,23 +47,31 @@ static const char *float_name(ir_type t) {
     }
 }
 
+/* Of conversions to floats; with "i", to integers. */
+static const char *rounding_name(unsigned mode) {
+    static const char *const names[] = {
+        [IR_RTE] = "rn", [IR_RTZ] = "rz", [IR_RTP] = "rp", [IR_RTN] = "rm"};
+    return names[mode];
+}
+
 /* cvt saturates; but NaN becomes the highest bit where one of the types has 64 bits. */
 static void to_integer(ptx_func *fn, const ir_inst *i, const ir_inst *x, unsigned lane) {
     const char *to = ptx_result(fn, i, lane), *from = ptx_register(fn, x, lane);
     const char *type = float_name(x->type);
     unsigned width = width_of(fn, i);
-    ptx_put(fn, "cvt.rzi.%s%u.%s %s, %s", i->op == IR_OP_fptosi ? "s" : "u", width, type, to, from);
+    ptx_put(fn, "cvt.%si.%s%u.%s %s, %s", rounding_name(i->imm.round.mode),
+            i->op == IR_OP_fptosi ? "s" : "u", width, type, to, from);
     if (!i->imm.round.sat || (width < 64 && width_of(fn, x) < 64)) return;
     const char *number = ptx_temporary(fn, PTX_PRED);
     ptx_put(fn, "setp.num.%s %s, %s, %s", type, number, from, from);
-    ptx_put(fn, "selp.b%u %s, %s, 0, %s", width, to, to, number);
+    ptx_put(fn, "selp.b%u %s, %s, 0, %s", width < 32 ? 32 : width, to, to, number);
 }
 
 static void to_float(ptx_func *fn, const ir_inst *i, const ir_inst *x, unsigned lane) {
-    bool is_signed = i->op == IR_OP_sitofp;
-    const char *from = ptx_extended(fn, x, lane, is_signed);
-    ptx_put(fn, "cvt.rn.%s.%s%u %s, %s", float_name(i->type), is_signed ? "s" : "u",
-            width_of(fn, x) == 64 ? 64 : 32, ptx_result(fn, i, lane), from);
+    unsigned width = width_of(fn, x);
+    ptx_put(fn, "cvt.%s.%s.%s%u %s, %s", rounding_name(i->imm.round.mode), float_name(i->type),
+            i->op == IR_OP_sitofp ? "s" : "u", width, ptx_result(fn, i, lane),
+            ptx_register(fn, x, lane));
 }
 
 static void to_other_float(ptx_func *fn, const ir_inst *i, const ir_inst *x, unsigned lane) {

@@ -304,8 +304,17 @@ static void declare_registers(const ptx_func *fn, ir_text *t) {
                     fn->count[c]);
 }
 
+/* What whoever launches the kernel has to know. */
+static void write_coarsening(ir_text *t, const uint32_t items[3]) {
+    static const char *const format =
+        "\n// A thread runs %u work-items along x, %u along y, %u along z.";
+    if (!items[0] && !items[1] && !items[2]) return;
+    ir_putf(t, format, items[0] ? items[0] : 1, items[1] ? items[1] : 1, items[2] ? items[2] : 1);
+}
+
 static void write_head(ptx_func *fn, ir_text *t) {
     const uint32_t *size = fn->f->attrs.local_size;
+    write_coarsening(t, fn->f->attrs.coarsened);
     ir_putf(t, "\n.visible .entry %s(", ptx_name(fn->w, fn->f->name));
     declare_params(fn, t);
     ir_put(t, ")\n");

@@ -44,6 +44,7 @@ ir_target cg_ptx_target(const cg_ptx_options *options) {
                        .has_f16c = true,
                        .has_unsigned = true,
                        .has_estimates = true,
+                       .converts_at_once = true,
                        .has_short_ids = !options->wide,
                        .takes = takes,
                        .level = options->sm};

@@ -177,11 +177,13 @@ static ir_inst *rounded_i64(ir_builder *b, ir_inst *x, bool is_signed, ir_kind t
     return convert(b, IR_OP_fpcast, expand_round_odd(b, sum, above, below), to, mode);
 }
 
-static ir_inst *expand_int_to_float(ir_builder *b, const ir_inst *v, bool has_unsigned) {
+static ir_inst *expand_int_to_float(ir_builder *b, const ir_inst *v, const ir_target *target) {
     ir_inst *x = ir_arg(v, 0);
+    bool has_unsigned = target && target->has_unsigned;
     bool is_signed = v->op == IR_OP_sitofp;
     ir_kind from = ir_kind_of(x->type), to = ir_kind_of(v->type);
     ir_round mode = v->imm.round.mode;
+    if (target && target->converts_at_once && to >= IR_F32 && from >= IR_I8) return NULL;
     if (from < IR_I32) {
         x = expand_to(b, is_signed ? IR_OP_sext : IR_OP_zext, x, IR_I32);
         return convert(b, IR_OP_sitofp, x, to, mode);
@@ -261,8 +263,9 @@ static ir_inst *convert_like(ir_builder *b, const ir_inst *v, ir_inst *x, ir_rou
     return ir_build(b, (ir_op)v->op, v->type, ir_with_imm(imm), IR_ARGS(x));
 }
 
-static ir_inst *expand_float_to_int(ir_builder *b, const ir_inst *v, bool has_unsigned) {
+static ir_inst *expand_float_to_int(ir_builder *b, const ir_inst *v, const ir_target *target) {
     ir_inst *x = ir_arg(v, 0);
+    bool has_unsigned = target && target->has_unsigned;
     ir_kind to = ir_kind_of(v->type);
     ir_round mode = v->imm.round.mode;
     bool sat = v->imm.round.sat;
@@ -270,6 +273,7 @@ static ir_inst *expand_float_to_int(ir_builder *b, const ir_inst *v, bool has_un
         x = expand_to(b, IR_OP_fpcast, x, IR_F32);
         return convert_like(b, v, x, mode);
     }
+    if (target && target->converts_at_once) return NULL;
     bool basic = to >= IR_I32 && (v->op == IR_OP_fptosi ? !sat : sat && has_unsigned);
     if (basic && mode == IR_RTZ) return NULL;
     x = rounded_to_integral(b, x, mode);
@@ -283,13 +287,12 @@ static ir_inst *expand_float_to_int(ir_builder *b, const ir_inst *v, bool has_un
 }
 
 ir_inst *expand_conversion(ir_builder *b, const ir_inst *v, const ir_target *target) {
-    bool has_unsigned = target && target->has_unsigned;
     switch (v->op) {
     case IR_OP_fpcast: return expand_fpcast(b, v, target);
     case IR_OP_sitofp:
-    case IR_OP_uitofp: return expand_int_to_float(b, v, has_unsigned);
+    case IR_OP_uitofp: return expand_int_to_float(b, v, target);
     case IR_OP_fptosi:
-    case IR_OP_fptoui: return expand_float_to_int(b, v, has_unsigned);
+    case IR_OP_fptoui: return expand_float_to_int(b, v, target);
     default: return NULL;
     }
 }

@@ -37,6 +37,10 @@ unsigned pass_subgroup_size(const ir_func *kernel, const ir_target *target);
 /* The same for kernels that do not depend on it: one. */
 unsigned pass_subgroup_needed(const ir_func *kernel, const ir_target *target);
 
+/* Arguments of the kernel do not overlap: each pointer is marked as leading to memory that no other
+ * one leads to.  False: the kernel has addresses from elsewhere, so nothing is known.
+ * (regions_promises.c) */
+bool pass_promise_apart(ir_func *kernel);
 /* Can a kernel find out which of its items form a work-group?  (observes.c) */
 bool pass_observes_groups(const ir_func *kernel, ir_arena *scratch);
 

@@ -19,6 +19,13 @@ static bool has_foreign_addresses(const ir_func *kernel) {
     return false;
 }
 
+bool pass_promise_apart(ir_func *kernel) {
+    if (has_foreign_addresses(kernel)) return false;
+    for (uint32_t n = 0; n < kernel->nparams; n++)
+        if (ir_is_ptr(kernel->param_val[n]->type)) kernel->param[n].attrs |= IR_PARAM_NOALIAS;
+    return true;
+}
+
 static bool may_wait(const ir_func *kernel) {
     foreach_block (b, kernel)
         foreach_inst (i, b)
@@ -29,9 +36,7 @@ static bool may_wait(const ir_func *kernel) {
 void pass_take_promises(ir_func *kernel, const pass_group_shape *shape, ir_arena *scratch,
                         pass_group_promises *out) {
     out->waits = may_wait(kernel);
-    out->apart = shape->apart && !has_foreign_addresses(kernel);
-    for (uint32_t n = 0; n < kernel->nparams && out->apart; n++)
-        if (ir_is_ptr(kernel->param_val[n]->type)) kernel->param[n].attrs |= IR_PARAM_NOALIAS;
+    out->apart = shape->apart && pass_promise_apart(kernel);
     if (out->apart && shape->streams) pass_mark_streams(kernel, scratch);
 }
 

@@ -284,7 +284,7 @@ static void emit_native(emit_job *j, native_job *x) {
 
 enum { USUAL_SM = 75 };
 
-/* "ptx[:sm_N]{,exact|,offset|,wide}", and "cubin" likewise */
+/* "ptx[:sm_N]{,exact|,offset|,wide|,disjoint|,coarsen=N}", and "cubin" likewise */
 static bool ptx_target(const char *s, const char *format, cg_ptx_options *o) {
     *o = (cg_ptx_options){.sm = USUAL_SM};
     if (strncmp(s, format, strlen(format)) != 0) return false;
@@ -302,6 +302,12 @@ static bool ptx_target(const char *s, const char *format, cg_ptx_options *o) {
             o->offset = true;
         else if (rt_take_option(&s, "wide"))
             o->wide = true;
+        else if (rt_take_option(&s, "disjoint"))
+            o->disjoint = true;
+        else if (rt_take_option(&s, "coarsen=2"))
+            o->coarsen = 2;
+        else if (rt_take_option(&s, "coarsen=4"))
+            o->coarsen = 4;
         else
             return false;
     return cg_ptx_version_of(o->sm) != 0;

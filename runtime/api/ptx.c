@@ -16,13 +16,16 @@ static bool run(ir_module *m, const cg_ptx_options *o, const char *list) {
                                   .dump = i->dump,
                                   .dump_user = i->dump_user,
                                   .trace_rules = i->trace_rules,
-                                  .any_stage = true};
+                                  .any_stage = true,
+                                  .coarsen = o->coarsen};
     bool ok = pass_run(m, &options);
     if (!ok && m->cx->status == IR_ERR_MEMORY) ir_throw(m->cx, IR_ERR_MEMORY);
     return ok;
 }
 
 bool rt_write_ptx(ir_module *m, const cg_ptx_options *o, ir_arena *arena, ir_text *out) {
+    foreach_func (f, m)
+        if (o->disjoint && f->flags & IR_FUNC_KERNEL) pass_promise_apart(f);
     if (!run(m, o, pass_threads)) return false;
     ir_begin_stage(m->cx, "ptx", NULL);
     cg_ptx_write(m, o, arena, out);
@@ -60,6 +63,7 @@ static void describe(job *j, const ir_func *f, const change *c) {
                          .observes_groups =
                              pass_observes_groups(ir_func_find(j->from, f->name), j->arena)};
     memcpy(k->local, f->attrs.local_size, sizeof k->local);
+    memcpy(k->coarsened, f->attrs.coarsened, sizeof k->coarsened);
 }
 
 static bool prints(const ir_module *m) {

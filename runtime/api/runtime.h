@@ -204,6 +204,7 @@ typedef struct {
     cg_ptx_hidden hidden;     /* and what is hidden */
     uint32_t local[3];        /* that it requires; 0: none */
     bool observes_groups;     /* otherwise groups may have any shape */
+    uint32_t coarsened[3];    /* work-items that a thread runs along each axis; 0: one */
 } rt_ptx_kernel;
 typedef struct {
     const char *text;

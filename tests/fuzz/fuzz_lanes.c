@@ -52,7 +52,7 @@ static struct {
     unsigned long n;
 } reasons[REASONS];
 static ir_counts counts;
-static struct { unsigned long kernels, at_fault, native, interpreted; } runs;
+static struct { unsigned long kernels, at_fault, native, interpreted, coarsened; } runs;
 
 /* "… one work-item at a time: a pointer is chosen by items (phi); 0.9 of the estimated time …", or
  * "… one iteration at a time: its iterations write memory (store)" */
@@ -80,8 +80,9 @@ static void end(void) {
     for (unsigned k = 0; k < REASONS && reasons[k].n; k++)
         fprintf(stderr, "refused: %s: %lu\n", reasons[k].text, reasons[k].n);
     lanes_show_counts();
-    fprintf(stderr, "%lu kernels, %lu at fault, %lu runs of native code, %lu interpreted\n",
-            runs.kernels, runs.at_fault, runs.native, runs.interpreted);
+    fprintf(stderr,
+            "%lu kernels, %lu at fault, %lu runs of native code, %lu interpreted, %lu coarsened\n",
+            runs.kernels, runs.at_fault, runs.native, runs.interpreted, runs.coarsened);
 }
 
 /* The kernel, and the bytes that make it. */
@@ -194,10 +195,11 @@ static void note_fault(void *user, const check_report *r) {
     if (getenv("LANES_FAULTS") && r->severity != IR_NOTE) fprintf(stderr, "%s\n", r->text);
 }
 
-static void run_check(job *j) {
+/* What a launch of the kernel of m leaves in buffers. */
+static void run_check(job *j, ir_module *m, const ir_range *range, uint8_t *const to[]) {
     check_device *d = check_device_new(&j->cx);
     check_buffer *buffer[LANES_BUFFERS];
-    check_program *p = check_program_new(d, j->k.module);
+    check_program *p = check_program_new(d, m);
     check_arg args[LANES_BUFFERS + 5];
     const void *values[] = {&j->k.n, &j->k.u, &j->k.w, &j->k.x};
     static const uint64_t sizes[] = {4, 4, 8, 4};
@@ -210,16 +212,49 @@ static void run_check(job *j) {
     args[n] = (check_arg){.kind = IR_ARG_LOCAL, .size = j->k.local_bytes};
     for (unsigned k = 0; k < 4; k++)
         args[n + 1 + k] = (check_arg){.kind = IR_ARG_VALUE, .bytes = values[k], .size = sizes[k]};
-    check_launch l = {.kernel = "k", .range = j->k.range, .args = args, .nargs = n + 5};
+    check_launch l = {.kernel = "k", .range = *range, .args = args, .nargs = n + 5};
     l.options = (check_options){
         .allow_non_uniform = true, .subgroup_size = j->k.subgroup, .report = note_fault, .user = j};
     if (!check_run(p, &l, &result)) fail(j, "device check refuses");
     for (unsigned k = 0; k < n; k++) {
-        check_buffer_read(buffer[k], 0, j->k.buffer[k].bytes, j->want[k]);
+        check_buffer_read(buffer[k], 0, j->k.buffer[k].bytes, to[k]);
         check_buffer_free(buffer[k]);
     }
     check_program_free(p);
     check_device_free(d);
+}
+
+/* ------------------------------------------------------------------------- several items a thread */
+
+/* As many fewer threads along the axis, in groups of any size; false: that is no whole number. */
+static bool coarsen_range(const uint32_t coarsened[3], ir_range *r) {
+    for (unsigned d = 0; d < 3; d++) {
+        if (!coarsened[d]) continue;
+        if (d >= r->dims || r->global[d] % coarsened[d]) return false;
+        r->global[d] /= coarsened[d];
+        uint64_t local = r->local[d] && r->local[d] < r->global[d] ? r->local[d] : r->global[d];
+        while (local > 1 && r->global[d] % local) local--;
+        r->local[d] = local ? local : 1;
+    }
+    return true;
+}
+
+/* Threads that run several work-items do what these do. */
+static void run_coarsened(void *user, ir_module *m) {
+    job *j = user;
+    ir_func *f = ir_import_func(m, j->f, "k");
+    const pass_options o = {.passes = "standard,coarsening",
+                            .coarsen = j->k.choice[3] & 8 ? 2 : 4,
+                            .verify_each = true,
+                            .bisect = -1};
+    ir_range range = j->k.range;
+    if (!pass_run(m, &o)) fail(j, "passes");
+    const uint32_t *by = f->attrs.coarsened;
+    if (!(by[0] || by[1] || by[2]) || !coarsen_range(by, &range)) return;
+    run_check(j, m, &range, j->at);
+    if (j->at_fault) fail(j, "device check reports something");
+    compare(j);
+    runs.coarsened++;
 }
 
 /* --------------------------------------------------------------------------------- as groups */
@@ -391,10 +426,11 @@ static void check(void *arg) {
     j->f = ir_func_find(j->k.module, "k");
     make_buffers(j);
     j->what = "device check";
-    run_check(j);
+    run_check(j, j->k.module, &j->k.range, j->want);
     runs.at_fault += j->at_fault;
     if (j->at_fault) return;
     lanes_count(&j->k);
+    run_as(j, "coarsened", run_coarsened);
     j->lanes = widths[j->k.choice[2] / 16 % 8];
     if (j->k.exact && j->k.choice[3] / 2 % 4 == 0) run_as(j, "vectors", run_interpreted);
     check_native(j);

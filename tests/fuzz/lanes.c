@@ -6,14 +6,23 @@
  * sometimes an offset or a smaller last group.  Some kernels require a size of sub-groups, and have
  * operations of them (lanes_subgroup.c).
  *
+ * Some kernels are calm: no work-item knows its group, and after a guard all take the same way.
+ *
  * No expression takes bytes twice, so that they give the same program with every compiler.
  */
 #include "tests/fuzz/lanes_impl.h"
 
 /* ----------------------------------------------------------------------------------- statements */
 
+/* The kinds of statements that calm kernels have. */
+static unsigned calmer(unsigned what) {
+    if (what == 6 || what == 7) return 0;
+    return what > 7 && what < 13 ? what + 5 : what;
+}
+
 static void statement(lanes *g, unsigned depth) {
     unsigned what = lanes_below(g, 32);
+    if (g->calm) what = calmer(what);
     bool nests = depth < LANES_DEPTH;
     if (nests && what < 3)
         lanes_branch(g, depth);
@@ -72,6 +81,8 @@ static void make_range(lanes *g) {
     if (shape >= 5 && local < 64) r->global[r->dims - 1] *= 2;
     if (draw / 16 % 8 == 7) r->offset[along] = 1 + draw % 5;
     if (draw / 8 % 8 == 6 && local > 1) r->global[along] -= 1 + draw % 64 % (local - 1);
+    for (unsigned d = 0; g->calm && d < r->dims && d < 2; d++)
+        r->global[d] = (r->global[d] + 3) / 4 * 4;
     g->k->known = lanes_byte(g) % 4 != 0;
     g->k->whole = lanes_byte(g) & 1;
 }
@@ -101,7 +112,8 @@ static void make_function(lanes *g, ir_module *m) {
     types[n + 4] = IR_F32;
     g->f = ir_func_new(m, "k", IR_VOID, n + 5, types);
     g->f->flags = IR_FUNC_KERNEL;
-    g->f->attrs.subgroup_size = g->k->subgroup = 1u << g->k->choice[3] / 8 % 7;
+    g->k->subgroup = g->calm ? 1 : 1u << g->k->choice[3] / 8 % 7;
+    g->f->attrs.subgroup_size = g->k->subgroup;
     for (unsigned k = 0; k < n; k++) g->param[k] = g->f->param_val[k];
     g->tile = g->f->param_val[n];
     g->n = g->f->param_val[n + 1];
@@ -151,7 +163,8 @@ void lanes_make(ir_ctx *cx, const uint8_t *data, size_t size, lanes_kernel *out)
     *out = (lanes_kernel){.module = ir_module_new(cx, "lanes", 64)};
     for (unsigned k = 0; k < sizeof out->choice; k++) out->choice[k] = (uint8_t)lanes_byte(&g);
     out->exact = lanes_byte(&g) % 4 != 3;
-    g.meets = lanes_byte(&g) % 4 == 3;
+    g.calm = out->choice[1] >= 192;
+    g.meets = lanes_byte(&g) % 4 == 3 && !g.calm;
     make_range(&g);
     make_values(&g);
     /* The layout of elements is that of the module's types. */

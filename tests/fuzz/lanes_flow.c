@@ -15,7 +15,7 @@ static void arm(lanes *g, ir_block *b, ir_block *next, unsigned most, unsigned d
 
 void lanes_branch(lanes *g, unsigned depth) {
     ir_block *yes = lanes_block(g), *next = lanes_block(g);
-    bool common = lanes_byte(g) % 4 == 3, alike = g->alike, both = lanes_byte(g) & 1;
+    bool common = lanes_byte(g) % 4 == 3 || g->calm, alike = g->alike, both = lanes_byte(g) & 1;
     ir_block *no = both ? lanes_block(g) : next;
     g->k->flow[LANES_BRANCH] |= !common;
     ir_build_br(&g->b, common ? lanes_common_test(g) : lanes_test(g), yes, no);
@@ -30,7 +30,7 @@ void lanes_branch(lanes *g, unsigned depth) {
 void lanes_switch(lanes *g, unsigned depth) {
     ir_block *cases[3], *other = lanes_block(g), *next = lanes_block(g);
     uint64_t values[3] = {0, 1, 2 + lanes_below(g, 6)};
-    bool common = lanes_byte(g) % 4 == 3, alike = g->alike;
+    bool common = lanes_byte(g) % 4 == 3 || g->calm, alike = g->alike;
     unsigned n = 1 + lanes_below(g, 3);
     ir_inst *on = common ? g->u : lanes_some(g, IR_I32);
     on = lanes_op(g, IR_OP_and, on, lanes_number(g, IR_I32, 7));
@@ -65,7 +65,7 @@ void lanes_loop(lanes *g, unsigned depth) {
     ir_block *head = lanes_block(g), *body = lanes_block(g), *latch = lanes_block(g);
     ir_block *next = lanes_block(g);
     const lanes around = *g;
-    bool common = lanes_byte(g) & 1, at_end = lanes_byte(g) % 4 == 3;
+    bool common = lanes_byte(g) & 1 || g->calm, at_end = lanes_byte(g) % 4 == 3;
     ir_inst *rounds = rounds_of(g, common);
     g->k->flow[common ? LANES_COMMON_LOOP : LANES_LOOP] = true;
     ir_build_jmp(&g->b, head);

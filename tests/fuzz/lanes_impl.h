@@ -40,6 +40,7 @@ typedef struct {
     bool gone;                   /* some may have gone to the end */
     bool tangled;                /* within a loop of several entries */
     bool meets;                  /* sub-groups do */
+    bool calm;                   /* items branch alike after a guard, and know nothing of groups */
 } lanes;
 
 /* ------------------------------------------------------------------------------- values (…value) */

@@ -104,7 +104,7 @@ static ir_inst *own_position(lanes *g) {
     bool plain = !r->offset[0] && !r->offset[1] && !r->offset[2];
     bool line = r->global[1] * r->global[2] == 1;
     if (how == 0) return ir_build_query(&g->b, IR_OP_global_linear_id, IR_I64, 0);
-    if (how == 1 && line) return by_group(g);
+    if (how == 1 && line && !g->calm) return by_group(g);
     if (how == 2 && line && plain) return ir_build_query(&g->b, IR_OP_global_id, IR_I64, 0);
     if (how == 3 && plain) return row_by_row(g, IR_I64);
     if (how > 3 && how < 6 && plain)
@@ -197,7 +197,7 @@ static ir_inst *load_at(lanes *g, unsigned buffer, ir_inst *index) {
     const lanes_buffer *b = &g->k->buffer[buffer];
     uint64_t size = size_of(g, b->elem);
     ir_inst *p = step(g, g->param[buffer], index, size);
-    unsigned draw = lanes_byte(g), flags = draw % 64 == 63 ? IR_MEM_VOLATILE : 0;
+    unsigned draw = lanes_byte(g), flags = draw % 64 == 63 && !g->calm ? IR_MEM_VOLATILE : 0;
     unsigned align = draw % 8 == 1 ? 1 : (unsigned)ir_alignof(g->f->module, b->elem);
     ir_type t = draw % 8 == 2 && size == 4 ? IR_I32 : b->elem;
     return ir_build_load(&g->b, t, p, align, flags);
@@ -369,7 +369,9 @@ void lanes_access(lanes *g) {
         break;
     case LANES_INPUT:
     case LANES_SAME: read_input(g, buffer); break;
-    case LANES_COUNT: lanes_atomic(g); break;
+    case LANES_COUNT:
+        if (!g->calm) lanes_atomic(g);
+        break;
     case LANES_PLACE: set_place(g, buffer);
     }
 }

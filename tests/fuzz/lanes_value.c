@@ -78,8 +78,10 @@ static ir_inst *query(lanes *g) {
     static const ir_op ops[] = {IR_OP_global_id,    IR_OP_local_id,    IR_OP_group_id,
                                 IR_OP_local_size,   IR_OP_global_size, IR_OP_num_groups,
                                 IR_OP_global_offset};
+    static const bool asks_group[] = {[1] = true, [2] = true, [3] = true, [5] = true, [6] = false};
     enum { OPS = sizeof ops / sizeof *ops };
     unsigned k = lanes_below(g, OPS + 5);
+    if (g->calm && (k == OPS + 1 || (k < OPS && asks_group[k]))) k = OPS + 3;
     if (k == OPS) return ir_build_query(&g->b, IR_OP_global_linear_id, IR_I32, 0);
     if (k == OPS + 1) return ir_build_query(&g->b, IR_OP_local_linear_id, IR_I32, 0);
     if (k == OPS + 2) return ir_build_query(&g->b, IR_OP_work_dim, IR_I32, 0);

@@ -110,6 +110,7 @@ static void open_device(void *arg) {
     d->sm = newest_sm(d->generation);
     d->most_pitch = (size_t)attribute(d->cu, d->device, CU_MOST_PITCH);
     d->shared = (unsigned)attribute(d->cu, d->device, CU_SHARED_PER_BLOCK_OPTIN);
+    d->processors = (unsigned)attribute(d->cu, d->device, CU_PROCESSORS);
     if (!d->sm)
         rt_throw(d->base.context, IR_ERR_DEVICE, "cuda: device %u is older than sm_70", j->index);
     char target[24];

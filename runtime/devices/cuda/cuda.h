@@ -37,6 +37,7 @@ typedef void cu_callback(cu_stream stream, cu_result status, void *user);
 enum {
     CU_INVALID_VALUE = 1,
     CU_MOST_PITCH = 11, /* attributes of devices: bytes */
+    CU_PROCESSORS = 16,
     CU_SHARED_PER_BLOCK_OPTIN = 97,
     CU_MAJOR = 75,
     CU_MINOR = 76,
@@ -135,6 +136,7 @@ struct rt_function {
     cg_ptx_hidden hidden;    /* and after those */
     bool observes_groups;    /* otherwise they may have any shape */
     unsigned local[3];       /* that it requires; 0: none */
+    unsigned items[3];       /* that a thread runs along each axis */
     unsigned threads;        /* of a block, at most */
     unsigned usual;          /* of a block where the launch leaves it open; 0: not asked yet */
     unsigned shared;         /* bytes of a block that launches do not give */
@@ -145,9 +147,12 @@ struct rt_function {
 
 /* What the code of a program is made for, as bits. */
 enum {
-    CUDA_WIDE = 1,  /* ids of more than 32 bits */
-    CUDA_PARTS = 2, /* launches that are parts of a range */
-    CUDA_VARIANTS = 4
+    CUDA_WIDE = 1,   /* ids of more than 32 bits */
+    CUDA_PARTS = 2,  /* launches that are parts of a range */
+    CUDA_APART = 4,  /* memory arguments that do not overlap */
+    CUDA_COARSE = 8, /* so many work-items that each thread may run several */
+    CUDA_VARIANTS = 16,
+    CUDA_ITEMS = 4 /* that a thread may run */
 };
 
 struct rt_program {
@@ -155,6 +160,7 @@ struct rt_program {
     const ir_module *module;
     ir_arena arena;
     bool compiled;                      /* what can be written is in `functions` */
+    bool same;                          /* as without CUDA_COARSE: no thread runs several items */
     cu_module loaded;                   /* what the driver has made of it, or NULL */
     rt_function *functions;             /* that are in it */
     pass_print_list prints;             /* of all of them */
@@ -175,6 +181,7 @@ typedef struct {
     unsigned generation; /* of the device: 90 */
     unsigned sm;         /* that code is made for, which is no newer */
     unsigned shared;     /* bytes that a block may have */
+    unsigned processors; /* that run blocks */
     size_t most_pitch;   /* bytes between rows of a copy */
     rt_owned *memories, *programs;
     const char *kernel;     /* that is being launched, for messages; NULL: none */
@@ -207,6 +214,7 @@ void cuda_launch(cuda *d, const rt_launch *l, ir_arena *scratch);
 enum { CUDA_MOST_THREADS = 1024 /* of a block */ };
 typedef struct {
     uint64_t global[3], offset[3], local[3];
+    uint64_t reach[3]; /* work-items of a block: as many as `local`, or several times as many */
 } cuda_grid;
 typedef struct {
     uint64_t first[3], blocks[3];
@@ -232,8 +240,8 @@ void cuda_release(rt_device *d, rt_memory *m);
 rt_program *cuda_build(rt_device *d, const ir_module *m);
 rt_function *cuda_find(rt_device *d, rt_program *p, const char *kernel);
 void cuda_discard(rt_device *d, rt_program *p);
-/* The same kernel, as code for this launch: as parts of its range, or at once. */
-rt_function *cuda_variant(cuda *d, rt_function *f, const rt_launch *l, bool parts);
+/* The kernel as code for this launch, and its range as blocks of threads that run it. */
+rt_function *cuda_variant(cuda *d, const rt_launch *l, cuda_grid *g);
 void cuda_discard_variants(rt_device *d, rt_program *p);
 rt_progress cuda_submit(rt_device *d, rt_submission *s);
 

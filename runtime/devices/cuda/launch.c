@@ -110,7 +110,7 @@ static void launch_part(void *user, const cuda_part *part) {
     const launching *a = user;
     for (unsigned k = 0; k < 3; k++)
         if (a->f->parts == PASS_GUARDED)
-            a->p->offset[k] = a->grid->offset[k] + part->first[k] * a->grid->local[k];
+            a->p->offset[k] = a->grid->offset[k] + part->first[k] * a->grid->reach[k];
         else
             a->p->parts[k] = part->first[k];
     launch_blocks(a, part);
@@ -119,19 +119,10 @@ static void launch_part(void *user, const cuda_part *part) {
 static void launch_whole(const launching *a) {
     cuda_part all = {.first = {0}};
     for (unsigned k = 0; k < 3; k++) {
-        all.blocks[k] = a->grid->global[k] / a->grid->local[k];
+        all.blocks[k] = a->grid->global[k] / a->grid->reach[k];
         all.threads[k] = (unsigned)a->grid->local[k];
     }
     launch_blocks(a, &all);
-}
-
-/* The kernel's code for this launch, and the range as blocks of it.  Code for parts may allow fewer
- * threads. */
-static void prepare(cuda *d, rt_launch *l, cuda_grid *g) {
-    rt_function *f = l->function;
-    bool whole = cuda_shape(d, l, g);
-    l->function = cuda_variant(d, f, l, !whole);
-    if (!whole) cuda_shape(d, l, g);
 }
 
 void cuda_launch(cuda *d, const rt_launch *given, ir_arena *scratch) {
@@ -139,7 +130,7 @@ void cuda_launch(cuda *d, const rt_launch *given, ir_arena *scratch) {
     cuda_grid g;
     if (is_empty(l.range)) return;
     d->kernel = l.function->name;
-    prepare(d, &l, &g);
+    l.function = cuda_variant(d, &l, &g);
     check_local(d, &l);
     const parameters p = list_parameters(d, &l, &g, scratch);
     allow_shared(d, l.function, p.shared);

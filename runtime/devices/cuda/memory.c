@@ -56,16 +56,28 @@ static void add_function(cuda *d, rt_program *p, const rt_ptx_kernel *k) {
                        .program = p,
                        .next = p->functions};
     memcpy(f->local, k->local, sizeof f->local);
+    for (unsigned n = 0; n < 3; n++) f->items[n] = k->coarsened[n] ? k->coarsened[n] : 1;
     cuda_must(d, "cuModuleGetFunction", d->cu->function(&f->function, p->loaded, k->entry));
     f->threads = function_attribute(d, f->function, CU_FUNCTION_THREADS);
     f->shared = function_attribute(d, f->function, CU_FUNCTION_SHARED);
     p->functions = f;
 }
 
+/* Has it a kernel whose threads run several items? */
+static bool is_coarse(const rt_ptx *ptx) {
+    for (uint32_t n = 0; n < ptx->n; n++)
+        for (unsigned k = 0; k < 3; k++)
+            if (ptx->kernel[n].coarsened[k]) return true;
+    return false;
+}
+
 static void compile(cuda *d, rt_program *p, const rt_ptx_options *o) {
     rt_ptx ptx = rt_make_ptx(d->base.context, p->module, o, &p->arena);
     p->functions = NULL; /* of a try that has failed */
     p->prints = ptx.prints;
+    p->same = p->facts & CUDA_COARSE && !is_coarse(&ptx);
+    p->compiled = p->same;
+    if (p->same) return;
     cuda_enter(d);
     if (ptx.n && !p->loaded) p->loaded = cuda_load(d, ptx.text);
     for (uint32_t n = 0; n < ptx.n; n++) add_function(d, p, &ptx.kernel[n]);
@@ -80,11 +92,15 @@ static rt_function *look_up(const rt_program *p, const char *kernel) {
 
 rt_function *cuda_find(rt_device *device, rt_program *p, const char *kernel) {
     cuda *d = (cuda *)device;
-    const rt_ptx_options options = {
-        .code = {.sm = d->sm, .offset = true, .wide = p->facts & CUDA_WIDE},
-        .parts = p->facts & CUDA_PARTS,
-        .print = rt_string_limit};
+    const rt_ptx_options options = {.code = {.sm = d->sm,
+                                             .offset = true,
+                                             .wide = p->facts & CUDA_WIDE,
+                                             .disjoint = p->facts & CUDA_APART,
+                                             .coarsen = p->facts & CUDA_COARSE ? CUDA_ITEMS : 0},
+                                    .parts = p->facts & CUDA_PARTS,
+                                    .print = rt_string_limit};
     if (!p->compiled) compile(d, p, &options);
+    if (p->same) return NULL;
     rt_function *f = look_up(p, kernel);
     if (!f) rt_refuse_ptx(device->context, p->module, kernel, &options, &p->arena);
     return f;

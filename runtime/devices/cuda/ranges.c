@@ -78,7 +78,7 @@ static void choose_local(cuda *d, rt_function *f, cuda_grid *g) {
 
 static bool is_whole(const cuda_grid *g) {
     for (unsigned k = 0; k < 3; k++)
-        if (g->global[k] % g->local[k] || g->global[k] / g->local[k] > most_blocks[k]) return false;
+        if (g->global[k] % g->reach[k] || g->global[k] / g->reach[k] > most_blocks[k]) return false;
     return true;
 }
 
@@ -105,6 +105,7 @@ bool cuda_shape(cuda *d, const rt_launch *l, cuda_grid *g) {
         g->local[k] = size ? size : 1;
     }
     if (open) choose_local(d, l->function, g);
+    for (unsigned k = 0; k < 3; k++) g->reach[k] = g->local[k] * f->items[k];
     check_sizes(d, l, g, open);
     return is_whole(g);
 }
@@ -133,7 +134,7 @@ static void each_guarded(const cutting *c, const cuda_grid *g) {
     cuda_part part = {.first = {0}};
     for (unsigned k = 0; k < 3; k++) {
         part.threads[k] = (unsigned)g->local[k];
-        part.blocks[k] = (g->global[k] + g->local[k] - 1) / g->local[k];
+        part.blocks[k] = (g->global[k] + g->reach[k] - 1) / g->reach[k];
     }
     cut(c, part, 0);
 }

@@ -1,19 +1,42 @@
 /* variants.c — the kernels of a program made once more, for launches of which more or less is known
  * than usual.
  *
- * Usual code computes ids in 32 bits, for ranges that are whole groups.  Launches with ids beyond
- * that, and launches of other ranges (launch.c), have modules of their own, which are made when the
- * first of them comes.
+ * Usual code computes ids in 32 bits, for ranges that are whole groups, and for arguments that may
+ * overlap.  Launches with ids beyond that, and launches of other ranges (launch.c), have modules of
+ * their own.  So have launches of many work-items: if their arguments do not overlap, and if enough
+ * threads are left when each runs several of them.  For fewer, the driver's compiler would cost more
+ * than the code gains.  A module is made when the first launch comes that needs it.
  */
 #include "runtime/devices/cuda/cuda.h"
 
 /* Groups may go beyond the end of a range. */
 static bool has_wide_ids(const spvf_range *r) {
-    const uint64_t most = UINT32_MAX - CUDA_MOST_THREADS;
+    const uint64_t most = UINT32_MAX - CUDA_MOST_THREADS * CUDA_ITEMS;
     for (unsigned k = 0; k < r->dims; k++)
         if (r->offset[k] > most || r->global[k] > most - r->offset[k]) return true;
     return false;
 }
+
+/* ------------------------------------------------------------------------------------ arguments */
+
+/* Is what they lead to known, and different memory?  Parts of one memory count as the same. */
+static bool are_apart(const rt_launch *l) {
+    enum { MOST = 16 };
+    const rt_memory *seen[MOST];
+    unsigned n = 0;
+    for (size_t k = 0; k < l->count; k++) {
+        const rt_arg *a = &l->args[k];
+        if (a->kind == RT_ARG_ADDRESS && a->address) return false;
+        if (a->kind != RT_ARG_MEMORY || !a->memory) continue;
+        for (unsigned m = 0; m < n; m++)
+            if (seen[m] == a->memory) return false;
+        if (n == MOST) return false;
+        seen[n++] = a->memory;
+    }
+    return true;
+}
+
+/* ------------------------------------------------------------------------------------- programs */
 
 static rt_program *variant_of(cuda *d, rt_program *p, unsigned facts) {
     if (!facts) return p;
@@ -25,10 +48,64 @@ static rt_program *variant_of(cuda *d, rt_program *p, unsigned facts) {
     return p->variant[facts];
 }
 
-rt_function *cuda_variant(cuda *d, rt_function *f, const rt_launch *l, bool parts) {
-    unsigned facts = (has_wide_ids(l->range) ? CUDA_WIDE : 0) | (parts ? CUDA_PARTS : 0);
-    rt_program *p = variant_of(d, f->program, facts);
-    return p == f->program ? f : cuda_find(&d->base, p, f->name);
+static rt_function *find(cuda *d, const rt_function *usual, unsigned facts) {
+    rt_program *p = variant_of(d, usual->program, facts);
+    return cuda_find(&d->base, p, usual->name);
+}
+
+/* ------------------------------------------------------------------------- several items a thread */
+
+static uint64_t threads_of(const cuda_grid *g) {
+    uint64_t n = 1;
+    for (unsigned k = 0; k < 3; k++)
+        n *= (g->global[k] + g->reach[k] - 1) / g->reach[k] * g->local[k];
+    return n;
+}
+
+static bool is_large(const cuda *d, const cuda_grid *g) {
+    enum {
+        THREADS = 256
+    }; /* of a processor: with fewer it waits for memory more than it computes */
+    return threads_of(g) >= (uint64_t)THREADS * d->processors;
+}
+
+/* With the size of groups that the launch asks for, if it does. */
+static bool allows_group(const rt_function *f, const rt_launch *l) {
+    uint64_t threads = 1;
+    for (unsigned k = 0; k < l->range->dims && l->range->local[0]; k++)
+        threads *= l->range->local[k];
+    return threads <= f->threads;
+}
+
+/* The code in which threads run several items; NULL: there is none, or it does not suit. */
+static rt_function *find_coarse(cuda *d, const rt_launch *l, unsigned facts, cuda_grid *g) {
+    rt_launch with = *l;
+    if (l->function->observes_groups) return NULL;
+    for (;; facts |= CUDA_PARTS) {
+        rt_function *f = with.function = find(d, l->function, facts | CUDA_COARSE);
+        if (!f || f->items[0] * f->items[1] * f->items[2] == 1 || !allows_group(f, l)) return NULL;
+        bool whole = cuda_shape(d, &with, g);
+        if (!is_large(d, g)) return NULL;
+        if (whole || facts & CUDA_PARTS) return f;
+    }
+}
+
+/* ----------------------------------------------------------------------------------- the choice */
+
+rt_function *cuda_variant(cuda *d, const rt_launch *l, cuda_grid *g) {
+    rt_function *f = l->function, *coarse = NULL;
+    rt_launch with = *l;
+    unsigned facts = has_wide_ids(l->range) ? CUDA_WIDE : 0;
+    bool whole = cuda_shape(d, l, g);
+    if (is_large(d, g)) {
+        facts |= are_apart(l) ? CUDA_APART : 0;
+        coarse = find_coarse(d, l, facts | (whole ? 0 : CUDA_PARTS), g);
+    }
+    if (coarse) return coarse;
+    if (!whole) facts |= CUDA_PARTS;
+    with.function = find(d, f, facts);
+    cuda_shape(d, &with, g);
+    return with.function;
 }
 
 void cuda_discard_variants(rt_device *d, rt_program *p) {

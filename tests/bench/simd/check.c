@@ -6,19 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-sized_row size_row(const benchmark *b, size_t size) {
-    sized_row r = {.row = b, .problem = {.size = size}};
-    b->make(&r.problem);
-    r.want = copy_arguments(&r.problem);
-    b->reference(r.problem.items, r.want.at);
-    return r;
-}
-
-void free_sized_row(sized_row *r) {
-    free_arguments(&r->problem, &r->want);
-    free_problem(&r->problem);
-}
-
 static bool tell(const sized_row *r, const char *who, const char *what) {
     fprintf(stderr, "%s, size %zu, %s: %s\n", r->row->name, r->problem.size, who, what);
     return false;

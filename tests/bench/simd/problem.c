@@ -115,6 +115,21 @@ void free_arguments(const problem *p, host_arguments *a) {
     *a = (host_arguments){0};
 }
 
+/* ----------------------------------------------------------------------------------------- rows */
+
+sized_row size_row(const benchmark *b, size_t size) {
+    sized_row r = {.row = b, .problem = {.size = size}};
+    b->make(&r.problem);
+    r.want = copy_arguments(&r.problem);
+    b->reference(r.problem.items, r.want.at);
+    return r;
+}
+
+void free_sized_row(sized_row *r) {
+    free_arguments(&r->problem, &r->want);
+    free_problem(&r->problem);
+}
+
 /* ----------------------------------------------------------------------------------- comparison */
 
 static double element_at(const void *data, element_type type, size_t n) {

@@ -1,0 +1,118 @@
+/* variants_test.c — which code launches get, and as how many blocks: of many work-items, with
+ * arguments that overlap or do not. */
+#include "tests/runtime/devices/cuda/cuda_bench.h"
+
+enum {
+    PROCESSORS = 132, /* of fake_cuda.c */
+    FEW = 128 * PROCESSORS,
+    LARGE = 256 * PROCESSORS, /* threads, for which code is made anew */
+    MANY = 4 * LARGE,         /* items, of which threads run four */
+    GROUP = 256
+};
+
+#define HEAD(name)                                                                                 \
+    "kernel @" name "(%x: ptr.global of i8, %y: ptr.global of i8) {\n"                             \
+    "entry:\n"                                                                                     \
+    "  %i: i64 = global_id 0\n"                                                                    \
+    "  %p: ptr.global = ptradd %x, %i inbounds\n"                                                  \
+    "  %q: ptr.global = ptradd %y, %i inbounds\n"
+
+static const char kernels[] =
+    "target 64\n" HEAD("copy") "  %v: i8 = load %p align 1\n"
+                               "  store %v, %q align 1\n"
+                               "  ret\n}\n" HEAD("group") "  %g: i64 = group_id 0\n"
+                                                          "  %b: i8 = trunc %g\n"
+                                                          "  store %b, %q align 1\n"
+                                                          "  ret\n}\n";
+
+typedef struct {
+    const char *kernel;
+    spvf_range range;
+    rt_memory *x, *y;
+} launching;
+
+static void launch_body(void *arg) {
+    const launching *l = arg;
+    const rt_arg args[] = {rt_memory_arg(l->x, 0), rt_memory_arg(l->y, 0)};
+    rt_device_launch(bench.device, &(rt_launch){.function = find(l->kernel),
+                                                .range = &l->range,
+                                                .args = args,
+                                                .count = 2,
+                                                .uneven = true});
+}
+
+static void skip_launch(const fake_cuda_launch *l, void **params) { (void)l, (void)params; }
+
+static launching begin(uint64_t items) {
+    open_bench(kernels);
+    fake_cuda_run_with(skip_launch);
+    return (launching){"copy",
+                       {.dims = 1, .global = {items}, .local = {GROUP}},
+                       new_memory(NULL, items),
+                       new_memory(NULL, items)};
+}
+
+static void end(const launching *l) {
+    bench.device->driver->release(bench.device, l->x);
+    bench.device->driver->release(bench.device, l->y);
+    close_bench();
+    remove_cache_folder();
+}
+
+/* The modules that there are then. */
+static unsigned expect_blocks(const launching *l, unsigned blocks, unsigned params) {
+    fake_cuda_forget();
+    cr_assert(try_to(launch_body, l), "%s", messages);
+    cr_assert_eq(fake_cuda_launches(), 1);
+    cr_expect_eq(fake_cuda_launch_at(0)->grid[0], blocks, "%u blocks",
+                 fake_cuda_launch_at(0)->grid[0]);
+    cr_expect_eq(fake_cuda_launch_at(0)->block[0], GROUP);
+    cr_expect_eq(fake_cuda_launch_at(0)->params, params);
+    return fake_cuda_modules();
+}
+
+enum { WHOLE = 2 + 3, PART = 2 + 6 + 3 }; /* parameters: hidden ones are the end and the offset */
+
+Test(cuda_variants, few_items_have_a_thread_each_of_usual_code) {
+    launching l = begin(FEW);
+    cr_expect_eq(expect_blocks(&l, FEW / GROUP, WHOLE), 1);
+    end(&l);
+}
+
+Test(cuda_variants, threads_run_four_of_many_items) {
+    launching l = begin(MANY);
+    cr_expect_eq(expect_blocks(&l, MANY / GROUP / 4, WHOLE), 2);
+    cr_expect_eq(expect_blocks(&l, MANY / GROUP / 4, WHOLE), 2, "it is made once");
+    end(&l);
+}
+
+Test(cuda_variants, other_numbers_of_items_go_beyond_the_end) {
+    launching l = begin(MANY + 1);
+    cr_expect_eq(expect_blocks(&l, MANY / GROUP / 4 + 1, PART), 2);
+    l.range.global[0] = MANY - GROUP; /* whole groups, and no multiple of four */
+    expect_blocks(&l, MANY / GROUP / 4, PART);
+    end(&l);
+}
+
+/* They are large enough to know their arguments. */
+Test(cuda_variants, fewer_items_have_a_thread_each) {
+    launching l = begin(MANY - 4 * GROUP);
+    expect_blocks(&l, MANY / GROUP - 4, WHOLE);
+    end(&l);
+}
+
+Test(cuda_variants, groups_that_are_observed_stay) {
+    launching l = begin(MANY);
+    l.kernel = "group";
+    cr_expect_eq(expect_blocks(&l, MANY / GROUP, WHOLE), 2);
+    end(&l);
+}
+
+Test(cuda_variants, overlapping_arguments_have_other_code) {
+    launching l = begin(MANY), same = l;
+    same.y = same.x;
+    unsigned n = expect_blocks(&l, MANY / GROUP / 4, WHOLE);
+    cr_expect_eq(expect_blocks(&same, MANY / GROUP / 4, WHOLE), n + 1);
+    cr_expect_eq(expect_blocks(&l, MANY / GROUP / 4, WHOLE), n + 1);
+    end(&l);
+}
