@@ -101,18 +101,20 @@ static bool may_be_apart(const simd *s, const ir_inst *i) {
 }
 
 /* Notes the numbers that v is made of, by what `is_step` takes for steps; false: it is something
- * else that differs between lanes. */
+ * else that differs between lanes.  Each step changes one number, and only the last one may be a
+ * pointer, so if some are no steps after all, v is still made of numbers. */
 static bool find_numbers(const simd *s, ir_inst *v, const ir_block *at,
                          bool (*is_step)(const simd *s, const ir_inst *i), numbers *out) {
     simd_shape shape = simd_shape_at(s, v, at);
     if (shape != SIMD_VARYING) return shape == SIMD_UNIFORM;
     if (out->lanes) return false;
     if (simd_is_inside(s, v) && is_step(s, v)) {
-        bool found = true;
-        for (unsigned n = 0; n < v->nargs; n++)
-            found = found && (n == 0 || !ir_is_ptr(v->type) || is_number(ir_arg(v, n))) &&
-                    find_numbers(s, ir_arg(v, n), v->block, is_step, out);
-        return found;
+        for (unsigned n = 0; n < v->nargs; n++) {
+            ir_inst *x = ir_arg(v, n);
+            bool plain = is_number(x) || simd_shape_at(s, x, v->block) == SIMD_UNIFORM;
+            if (!plain || !find_numbers(s, x, v->block, is_step, out)) return false;
+        }
+        return true;
     }
     out->lanes = v;
     out->at = at;
