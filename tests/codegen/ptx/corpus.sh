@@ -1,7 +1,7 @@
 #!/bin/sh
 # corpus.sh BUILD: kernels of the corpus as PTX, for processors that take turns.  Where NVIDIA's
-# ptxas is found, it assembles all of it without a warning.  Kernels are left out for three
-# reasons only.  What ptxas says about them is added up and compared with the last state, resources.txt, if
+# ptxas is found, it assembles all of it without a warning.  Kernels are left out for three reasons
+# only.  What ptxas says about them is added up and compared with the last state, resources.txt, if
 # that is from the same ptxas: no kernel spills more, and registers are at most 2 % more.  BLESS=1
 # writes that file.
 set -u
