@@ -113,7 +113,7 @@ static const pack_format format = {add_type, number_of_global, add_imm};
 /* ------------------------------------------------------------------------ functions and globals */
 
 static_assert(sizeof(ir_kernel_attrs) == 56, "a new attribute belongs in the content");
-static_assert(sizeof(void *) != 8 || sizeof(ir_param) == 48, "so does a fact about parameters");
+static_assert(sizeof(void *) != 8 || sizeof(ir_param) == 56, "so does a fact about parameters");
 static_assert(sizeof(void *) != 8 || sizeof(ir_global) == 80, "and one about globals");
 
 static void add_linkage(packer *p, uint32_t flags, const char *name) {
@@ -139,6 +139,8 @@ static void add_param(packer *p, const ir_param *a) {
     pack_number(p, a->byval_size);
     pack_number(p, a->closure);
     pack_number(p, a->offset);
+    pack_number(p, a->special);
+    pack_number(p, a->special_arg);
 }
 
 static void add_func(packer *p, const ir_func *f) {

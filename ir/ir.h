@@ -60,6 +60,7 @@ __extension__ typedef __int128 ir_i128;
 __extension__ typedef unsigned __int128 ir_u128;
 
 typedef struct ir_module ir_module;
+typedef struct ir_layout ir_layout;
 typedef struct ir_func ir_func;
 typedef struct ir_block ir_block;
 typedef struct ir_inst ir_inst;
@@ -100,6 +101,7 @@ typedef struct {
     uint32_t source_line;
     const char *text;
     const ir_fault *fault; /* of an internal error, otherwise NULL */
+    const char *name;      /* of the error, for programs: "overlap" */
 } ir_message;
 
 /* What runs.  (stage.c) */
@@ -762,7 +764,9 @@ enum {
     IR_PARAM_OWN = 4096, /* noalias, and no work-item uses bytes of it that another one uses */
     IR_PARAM_PADDING =
         8192, /* of a closure: bytes that no member has, though a union may use them */
-    IR_PARAM_SPECIALIZED = 16384 /* code is made for its value; not for pointers to memory */
+    IR_PARAM_SPECIALIZED = 16384, /* code is made for its value; not for pointers to memory */
+    IR_PARAM_OPTIONAL = 32768, /* of a closure: need not be a parameter if it is not used */
+    IR_PARAM_SPILLED = 65536   /* to the byval_size bytes of a closure */
 };
 
 typedef struct {
@@ -774,6 +778,8 @@ typedef struct {
     uint32_t closure;      /* it was a member of parameter closure - 1, a struct; 0: it was none */
     uint64_t offset;       /* bytes from the beginning of that struct */
     uint64_t byval_size;
+    uint32_t special;     /* of the special members of that struct, this one - 1; 0: of none */
+    uint32_t special_arg; /* which of the parameters of its function, after its address */
 } ir_param;
 
 /* What a launch gives to a parameter of this type. */
@@ -916,6 +922,7 @@ struct ir_module {
     ir_vec(ir_spec) specs;
     uint32_t source_language, source_version; /* OpSource */
     const struct ir_simplifier *simplifier;   /* the builder's rules, or NULL */
+    ir_layout *layout; /* what is declared of structs that kernels take by value, or NULL */
 };
 
 ir_module *ir_module_new(ir_ctx *cx, const char *name, unsigned pointer_bits);

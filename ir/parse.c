@@ -11,6 +11,7 @@
  * An error ends the declaration it is in; reading goes on at the next one, until TEXT_MAX_ERRORS.
  * parse_type.c reads types and literals; parse_global.c, parse_func.c and parse_inst.c the rest.
  */
+#include "ir/layout.h"
 #include "ir/text.h"
 
 /* --------------------------------------------------------------------------------------- errors */
@@ -267,7 +268,7 @@ static void parse_declaration(void *arg) {
         parse_struct_name(p);
     else if (text_accept_word(p, "spec"))
         parse_spec(p);
-    else
+    else if (!text_accept_layout(p))
         text_expected(p, "a declaration");
 }
 
@@ -299,6 +300,7 @@ typedef struct {
     text_parser p;
     const char *text;
     size_t n;
+    ir_type type;
 } parse_job;
 
 static void parse_first_token(void *arg) {
@@ -329,4 +331,43 @@ ir_module *ir_parse(ir_ctx *cx, const char *file, const char *text, size_t n) {
     if (ok) return job.p.m;
     ir_module_free(job.p.m);
     return NULL;
+}
+
+/* ----------------------------------------------------------------------------- texts of layouts */
+
+static void parse_layout_text(void *arg) {
+    parse_job *job = arg;
+    text_parser *p = &job->p;
+    begin(p, job->text, job->n);
+    text_advance(p);
+    while (p->tok.kind != T_END)
+        if (!text_accept_layout(p)) text_expected(p, "'layout', 'special' or 'closure'");
+}
+
+static void parse_member_type(void *arg) {
+    parse_job *job = arg;
+    text_parser *p = &job->p;
+    begin(p, job->text, job->n);
+    text_advance(p);
+    job->type = text_parse_memory_type(p);
+    if (p->tok.kind != T_END) text_expected(p, "the end of the type");
+}
+
+static bool parse_into(ir_module *m, parse_job *job, void (*parse)(void *arg)) {
+    job->p.cx = m->cx;
+    job->p.m = m;
+    ir_arena_init(&job->p.scratch, m->cx);
+    bool ok = ir_try(m->cx, parse, job);
+    ir_arena_free(&job->p.scratch);
+    return ok;
+}
+
+bool ir_parse_layout(ir_module *m, const char *file, const char *text, size_t n) {
+    parse_job job = {.p = {.file = file}, .text = text, .n = n};
+    return parse_into(m, &job, parse_layout_text);
+}
+
+ir_type ir_parse_member_type(ir_module *m, const char *text) {
+    parse_job job = {.p = {.file = "<type>"}, .text = text, .n = strlen(text)};
+    return parse_into(m, &job, parse_member_type) ? job.type : IR_VOID;
 }

@@ -85,15 +85,24 @@ static void parse_member(text_parser *p, ir_param *info) {
     text_expect(p, ')', "')'");
 }
 
+static void parse_special(text_parser *p, ir_param *info) {
+    text_expect(p, '(', "'('");
+    info->special = 1 + (uint32_t)text_expect_number(p, UINT32_MAX - 1, "a special");
+    text_expect(p, ',', "','");
+    info->special_arg = (uint32_t)text_expect_number(p, UINT32_MAX, "a parameter");
+    text_expect(p, ')', "')'");
+}
+
 static void parse_param_facts(text_parser *p, ir_param *info) {
     const text_word *w;
     while ((w = text_accept_in(p, text_param_attrs)) != NULL) {
         info->attrs |= w->bits;
-        if (w->bits == IR_PARAM_BYVAL) parse_byval(p, info);
+        if (w->bits & (IR_PARAM_BYVAL | IR_PARAM_SPILLED)) parse_byval(p, info);
     }
     if (text_accept_word(p, "align"))
         info->align = (uint32_t)text_expect_number(p, UINT32_MAX, "an alignment");
     if (text_accept_word(p, "member")) parse_member(p, info);
+    if (text_accept_word(p, "special")) parse_special(p, info);
     if (text_accept_word(p, "of")) info->pointee = text_parse_type(p);
     if (text_accept_word(p, "as"))
         info->type_name = ir_strdup(&p->m->arena, text_expect_string(p, "the name of a type"));

@@ -8,6 +8,7 @@
  * characters a string, an address `&@g+n`.  An address that spans several leaves follows the
  * value, as `at OFFSET &@g+n`.  Padding is no part of the language and reads back as zeros.
  */
+#include "ir/layout.h"
 #include "ir/text.h"
 
 static void put_word_and_number(ir_text *out, const char *word, uint64_t n) {
@@ -175,6 +176,7 @@ void ir_print_module(ir_text *out, const ir_module *m, unsigned flags) {
     if (flags & IR_PRINT_LOC) put_line_table(out, m);
     put_struct_names(out, m);
     put_specs(out, m);
+    ir_print_layout(out, m);
     if (m->first_global) ir_put(out, "\n");
     foreach_global (g, m) put_global(out, g);
     foreach_func (f, m) {
@@ -190,11 +192,13 @@ static void put_param_facts(ir_text *out, const ir_module *m, const ir_param *p)
         if (!(p->attrs & w->bits)) continue;
         ir_put(out, " ");
         ir_put(out, w->word);
-        if (w->bits == IR_PARAM_BYVAL) ir_putf(out, "(%llu)", (unsigned long long)p->byval_size);
+        if (w->bits & (IR_PARAM_BYVAL | IR_PARAM_SPILLED))
+            ir_putf(out, "(%llu)", (unsigned long long)p->byval_size);
     }
     if (p->align) put_word_and_number(out, " align ", p->align);
     if (p->closure)
         ir_putf(out, " member(%u, %llu)", p->closure - 1, (unsigned long long)p->offset);
+    if (p->special) ir_putf(out, " special(%u, %u)", p->special - 1, p->special_arg);
     if (p->pointee != IR_VOID) {
         ir_put(out, " of ");
         ir_print_type(out, m, p->pointee);

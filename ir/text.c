@@ -31,6 +31,7 @@ const text_word text_param_attrs[] = {
     {"const", IR_PARAM_CONST},       {"unused", IR_PARAM_UNUSED},
     {"own", IR_PARAM_OWN},           {"padding", IR_PARAM_PADDING},
     {"specialized", IR_PARAM_SPECIALIZED},
+    {"optional", IR_PARAM_OPTIONAL}, {"spilled", IR_PARAM_SPILLED},
     {NULL, 0},
 };
 const text_word text_func_flags[] = {

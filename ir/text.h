@@ -202,5 +202,7 @@ void text_parse_inst(text_parser *p, const text_token *at);
 /* Fails unless the value has the type that precedes it. */
 void text_check_operand(text_parser *p, const text_token *at, const ir_inst *v, ir_type written);
 void text_resolve_symbols(text_parser *p);
+/* Reads a declaration about structs by value, if there is one. (parse_layout.c) */
+bool text_accept_layout(text_parser *p);
 
 #endif

@@ -25,7 +25,11 @@ static void check_param(verifier *v, uint32_t n) {
         verify_fail(v, "parameter %u: alignment %u is no power of 2 up to 2^31", n, p->align);
     if ((p->attrs & IR_PARAM_BYVAL) && t != ir_ptr(IR_PRIVATE))
         verify_fail(v, "parameter %u is passed by value and is no ptr.private", n);
-    if (p->byval_size && !(p->attrs & IR_PARAM_BYVAL))
+    if ((p->attrs & IR_PARAM_SPILLED) && t != ir_ptr(IR_CONST))
+        verify_fail(v, "parameter %u has the bytes of a struct and is no ptr.const", n);
+    if (p->special && !p->closure)
+        verify_fail(v, "parameter %u is of a special member, and of no struct", n);
+    if (p->byval_size && !(p->attrs & (IR_PARAM_BYVAL | IR_PARAM_SPILLED)))
         verify_fail(v, "parameter %u has a size and is not passed by value", n);
     if ((p->attrs & IR_PARAM_SPECIALIZED) && ir_arg_kind_of(t, p) != IR_ARG_VALUE)
         verify_fail(v, "parameter %u is specialized and has no value", n);

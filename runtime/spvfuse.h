@@ -97,6 +97,7 @@ typedef struct {
     const char *formatted;               /* "k.spv: word 0x1a3, saxpy.cl:12: error: …" */
     const spvf_explanation *explanation; /* of a group that is refused */
     const spvf_fault *fault;             /* of an internal error */
+    const char *name; /* of an error about a layout, for programs: "overlap" (see spvf_layout) */
 } spvf_message;
 
 typedef struct {
@@ -135,6 +136,58 @@ typedef struct {
     size_t call_count;
 } spvf_definition;
 
+/* What a module does not say of structs that its kernels take by value, their closures.  The same can
+ * be declared as text: docs/IR.md has the grammar, docs/PASSES.md what pass `closures` makes of it.
+ * The library keeps nothing of these structs.  What is wrong fails the load with SPVF_ERROR_INPUT and
+ * a message whose `name` is "overlap", "layout-mismatch", "special-in-union", "init-missing",
+ * "init-type", "area-too-large", "recursion", "called" or "name-clash". */
+
+/* A value if `type` is not NULL; otherwise a special if `init` is not NULL; otherwise bytes without a
+ * type, as of a union or of bit-fields. */
+typedef struct {
+    const char *name; /* or NULL */
+    uint64_t offset;  /* bytes from the beginning of the struct */
+    const char *type; /* as in the text form of the IR: "i32", "ptr.global", "[4 x f32]" */
+    uint64_t bytes;   /* size of a special, or of bytes without a type */
+    const char *init, *finalize; /* functions of a special; finalize: or NULL */
+} spvf_layout_member;
+
+/* The struct that a kernel takes as argument `arg`, counted as it is read.  Members in ascending order
+ * of offsets; other bytes are padding. */
+typedef struct {
+    const char *kernel;
+    uint32_t arg;
+    uint64_t size; /* bytes */
+    const spvf_layout_member *members;
+    size_t member_count;
+} spvf_layout_closure;
+
+/* All members of a structure type are special. */
+typedef struct {
+    const char *type; /* the name of the structure in the module */
+    const char *init; /* takes the address of the object, and then what a host gives in its place */
+    const char *finalize; /* takes the address, when the kernel has ended; or NULL */
+} spvf_layout_special;
+
+typedef enum {
+    SPVF_DECOMPOSE, /* each member becomes a parameter */
+    SPVF_BY_VALUE   /* the struct remains one; parameters for specials follow it */
+} spvf_closure_convention;
+
+typedef struct {
+    size_t size; /* sizeof(spvf_layout) */
+    spvf_closure_convention convention;
+    uint64_t parameter_area; /* bytes that the parameters of a kernel may have; 0: any number */
+    bool spill;              /* a struct that does not fit is in a constant buffer */
+    bool drop_unused;        /* spvf_module_optimize drops all members that nothing reads */
+    const spvf_layout_special *specials;
+    size_t special_count;
+    const spvf_layout_closure *closures;
+    size_t closure_count;
+    const char *text;      /* more declarations, as text; or NULL */
+    const char *text_name; /* of the text, in messages; NULL: "<layout>" */
+} spvf_layout;
+
 typedef struct {
     size_t size;
     /* Values for specialization constants; others keep their default.  All of them are constants
@@ -158,6 +211,7 @@ typedef struct {
      * about the device, which compilers leave as calls, become constants (docs/DEVICES.md).  NULL:
      * they stay; spvf_program_create and plans answer them for their device. */
     const char *target;
+    const spvf_layout *layout; /* of such structs, asks for `closures`, too; or NULL */
 } spvf_module_options;
 
 /* Reads SPIR-V (recognised by its magic number, either byte order) or the text form of the IR.
@@ -175,6 +229,13 @@ typedef enum {
     SPVF_ARG_SAMPLER
 } spvf_arg_kind;
 
+typedef enum {
+    SPVF_ACCESS_NONE, /* of a value, or of memory that is not accessed */
+    SPVF_ACCESS_READ,
+    SPVF_ACCESS_WRITE,
+    SPVF_ACCESS_READ_WRITE
+} spvf_arg_access;
+
 typedef struct {
     const char *name;      /* NULL when the module has none */
     const char *type_name; /* OpenCL C spelling when the module has it, or NULL */
@@ -189,6 +250,12 @@ typedef struct {
     bool padding;     /* a member: bytes that the type of the struct does not name */
     uint32_t closure; /* the parameter as the kernel was read: this one, or that which it is of */
     uint64_t offset;  /* a member: in that parameter, in bytes */
+    /* A special member of that parameter, counted from 1, is made of this argument; 0: none is. */
+    uint32_t special;
+    uint32_t special_arg;   /* which one of those of the special, from 0 */
+    bool spilled;           /* a member: a constant buffer with all `size` bytes of the struct */
+    bool used;              /* the kernel uses it, as far as passes have found out */
+    spvf_arg_access access; /* of the kernel to the memory that a pointer leads to, at most */
 } spvf_arg_info;
 
 typedef struct {
@@ -203,14 +270,23 @@ typedef struct {
     /* As the kernel was read: what a host sets, and spvf_arg_info.closure counts. */
     const spvf_arg_info *host_args;
     size_t host_arg_count;
+    /* As closures were taken apart, before spvf_module_optimize dropped what is not used: bit n % 64
+     * of arg_mask[n / 64] says whether parameter n of those is still one of args. */
+    size_t all_arg_count;
+    const uint64_t *arg_mask;
 } spvf_kernel_info;
 
 /* Takes apart what a host gives for one of host_args, the bytes of a value: calls `set` for each of
- * args that is a part of it, with its index and its bytes, for a pointer the address.  For callers
- * of spvf_module_options.closures.  SPVF_ERROR_ARGUMENT: that is no value of so many bytes. */
-SPVF_API spvf_status spvf_closure_arguments(
-    const spvf_kernel_info *kernel, size_t host_arg, const void *bytes, size_t size,
-    void (*set)(void *user, size_t index, const void *bytes), void *user);
+ * args that is a part of it, with its index and its bytes, for a pointer the address; for a buffer
+ * that is `spilled`, all bytes of the struct.  `special` is called for each that a special member is
+ * made of, with the bytes of the host's object at that place.  For callers of
+ * spvf_module_options.closures and layout.  Both are called in the order of args, during the call.
+ * SPVF_ERROR_ARGUMENT, before any call: that is no value of so many bytes, or there is a special and
+ * no function for it. */
+typedef void spvf_set_argument(void *user, size_t index, const void *bytes);
+SPVF_API spvf_status spvf_closure_arguments(const spvf_kernel_info *kernel, size_t host_arg,
+                                            const void *bytes, size_t size, spvf_set_argument *set,
+                                            spvf_set_argument *special, void *user);
 
 SPVF_API size_t spvf_module_kernel_count(const spvf_module *module);
 /* NULL when index is out of range.  Valid until the module is destroyed. */

@@ -184,6 +184,9 @@ static ir_param first_facts(const merging *q, const member_param *p) {
     facts.pointee = ir_import_type(m, kernel_of(q, p)->module, facts.pointee);
     facts.closure = 0; /* it is one of the member's parameters, not of the fused kernel's */
     facts.offset = 0;
+    facts.special = facts.special_arg = 0;
+    if (facts.attrs & IR_PARAM_SPILLED) facts.byval_size = 0;
+    facts.attrs &= ~(uint32_t)(IR_PARAM_SPILLED | IR_PARAM_OPTIONAL);
     if (facts.type_name) facts.type_name = ir_strdup(&m->arena, facts.type_name);
     if (q->in->request->nmembers > 1) facts.attrs &= ~(uint32_t)NO_ALIAS;
     return facts;

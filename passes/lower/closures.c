@@ -4,14 +4,16 @@
  *               Fusion and launches know arguments as parameters, not as bytes of a struct.  So
  *               each member of a closure with pointers becomes a parameter, in ascending order of
  *               offsets, at the place of the closure; each element of structs and arrays in it is
- *               a member.  The parameter says where it was (ir_param.closure, offset)
+ *               a member.  The parameter says where it was (ir_param.closure, offset).  A special
+ *               member becomes the parameters of the function that initializes it.
+ *               The module may declare more about its closures (ir/layout.h)
  *   needs       kernels as they are read
- *   leaves      a stack variable in place of the closure, which the kernel fills first.  sroa and
- *               mem2reg make values of its members; `padding` drops parameters for bytes that are
- *               not read
- *   gives up    on structs without a known type, with more than MAX_MEMBERS members, with members
- *               that overlap, or with pointers to private or local memory, and on kernels that
- *               other functions call
+ *   leaves      a stack variable in place of the closure, which the kernel fills first, and then
+ *               calls the functions of specials.  sroa and mem2reg make values of its members;
+ *               `padding` drops parameters for bytes that are not read
+ *   gives up    on structs without a known type, with more than CLOSURE_MEMBERS members, with
+ *               members that overlap, or with pointers to private or local memory, and on kernels
+ *               that other functions call; what is declared of such a struct is an error
  *
  * A generic pointer in a closure comes from the host, so it is one to global memory.
  *
@@ -20,150 +22,267 @@
  *
  * The method is that of the kernel lowering of SYCL compilers (LLVM RFC "SYCL kernel lowering").
  */
-#include "passes/passes.h"
+#include "passes/lower/closures.h"
 
-enum { MAX_MEMBERS = 64 };
+/* ----------------------------------------------------------------------------------- parameters */
 
-typedef struct {
-    ir_type type; /* of the parameter */
-    ir_type held; /* in memory: differs for generic pointers */
-    uint64_t offset;
-    bool padding;
-} member;
+/* What takes the place of a closure: its members, or one parameter for all that is not special. */
+typedef enum { AS_MEMBERS, AS_VALUE, AS_BUFFER } form;
 
 typedef struct {
-    const ir_module *m;
-    member list[MAX_MEMBERS];
-    unsigned n;
-    uint64_t end; /* of the last one */
-    bool fits, has_pointers;
-} members;
+    ir_type type;
+    ir_param facts;
+} new_param;
 
-static void push_member(members *c, const member *m) {
-    c->fits &= c->n < MAX_MEMBERS && m->offset >= c->end;
-    if (!c->fits) return;
-    c->list[c->n++] = *m;
-    c->end = m->offset + ir_access_size(c->m, m->held);
+typedef ir_vec(new_param) new_params;
+
+static const char *name_member(const closure *c, const closure_member *m) {
+    ir_arena *a = &c->pass->m->arena;
+    const char *dot = m->name ? "." : "", *name = m->name ? m->name : "";
+    const unsigned long long offset = m->offset;
+    return c->param->name ? ir_sprintf(a, "%s%s%s.%llu", c->param->name, dot, name, offset)
+                          : ir_sprintf(a, "arg%u%s%s.%llu", c->index, dot, name, offset);
 }
 
-/* Integers as large as their alignment allows, up to `end`. */
-static void add_padding(members *c, uint64_t end) {
-    static const ir_type ints[] = {IR_I8, IR_I16, IR_I32, IR_I64};
-    while (c->fits && c->end < end) {
-        unsigned log = 3;
-        while (c->end & ((1u << log) - 1) || 1u << log > end - c->end) log--;
-        ir_type t = ints[log];
-        push_member(c, &(member){.type = t, .held = t, .offset = c->end, .padding = true});
+static new_param *add_param(const closure *c, new_params *to, ir_type t, const closure_member *m) {
+    new_param *p = ir_push(c->pass->scratch, to);
+    *p = (new_param){.type = t};
+    p->facts.closure = c->index + 1;
+    p->facts.offset = m->offset;
+    p->facts.name = name_member(c, m);
+    return p;
+}
+
+static void add_value(const closure *c, const closure_member *m, new_params *to) {
+    new_param *p = add_param(c, to, m->type, m);
+    if (m->padding) p->facts.attrs |= IR_PARAM_PADDING;
+    if (!ir_is_ptr(m->type)) p->facts.attrs |= c->param->attrs & IR_PARAM_SPECIALIZED;
+    if (c->pass->layout->drop) p->facts.attrs |= IR_PARAM_OPTIONAL;
+}
+
+static ir_type host_type(ir_type t) { return t == ir_ptr(IR_GENERIC) ? ir_ptr(IR_GLOBAL) : t; }
+
+/* The special keeps its pointers, so what the function does not do with them says nothing. */
+static void add_special(const closure *c, const closure_member *m, uint32_t number,
+                        new_params *to) {
+    const ir_func *init = m->special->init;
+    for (uint32_t k = 1; k < init->nparams; k++) {
+        const ir_param *from = &init->param[k];
+        ir_param *p = &add_param(c, to, host_type(init->param_val[k]->type), m)->facts;
+        p->attrs = from->attrs & (IR_PARAM_BYVAL | IR_PARAM_ZEXT | IR_PARAM_SEXT);
+        if (c->pass->layout->drop) p->attrs |= IR_PARAM_OPTIONAL;
+        p->byval_size = from->byval_size;
+        p->pointee = from->pointee;
+        p->align = from->align;
+        p->type_name = from->type_name;
+        p->special = number + 1;
+        p->special_arg = k - 1;
+        ir_arena *a = &c->pass->m->arena;
+        p->name = from->name ? ir_sprintf(a, "%s.%s", p->name, from->name)
+                             : ir_sprintf(a, "%s.%u", p->name, k - 1);
     }
 }
 
-static void add_member(members *c, ir_type t, uint64_t offset) {
-    bool pointer = ir_is_ptr(t), generic = t == ir_ptr(IR_GENERIC);
-    bool from_host = !pointer || generic || t == ir_ptr(IR_GLOBAL) || t == ir_ptr(IR_CONST);
-    c->fits &= from_host && !ir_is_opaque(t);
-    c->has_pointers |= pointer;
-    add_padding(c, offset);
-    push_member(c, &(member){generic ? ir_ptr(IR_GLOBAL) : t, t, offset, false});
+static void add_whole(const closure *c, form as, new_params *to) {
+    new_param *p = ir_push(c->pass->scratch, to);
+    *p = (new_param){.type = ir_ptr(IR_PRIVATE), .facts = *c->param};
+    if (as == AS_VALUE) return;
+    p->type = ir_ptr(IR_CONST);
+    p->facts.attrs = IR_PARAM_SPILLED | IR_PARAM_READONLY;
+    p->facts.closure = c->index + 1;
 }
 
-static void add_members(members *c, ir_type t, uint64_t offset) {
-    if (!ir_is_aggregate(t)) {
-        add_member(c, t, offset);
-        return;
-    }
-    const ir_type_info *info = ir_type_get(c->m, t);
-    bool array = info->kind == IR_ARRAY;
-    for (uint32_t k = 0; k < info->count && c->fits; k++) {
-        ir_type part = info->member[array ? 0 : k];
-        add_members(c, part, offset + (array ? k * ir_sizeof(c->m, part) : info->offset[k]));
+static void add_params(const closure *c, form as, new_params *to) {
+    if (as != AS_MEMBERS) add_whole(c, as, to);
+    for (uint32_t k = 0, specials = 0; k < c->list.n; k++) {
+        const closure_member *m = &c->list.data[k];
+        if (m->special)
+            add_special(c, m, specials++, to);
+        else if (as == AS_MEMBERS)
+            add_value(c, m, to);
     }
 }
 
-/* Is p a closure whose members can be parameters? */
-static bool find_members(const ir_module *m, const ir_param *p, members *c) {
-    *c = (members){.m = m, .fits = true};
-    if (!(p->attrs & IR_PARAM_BYVAL) || p->pointee == IR_VOID) return false;
-    if (ir_sizeof(m, p->pointee) != p->byval_size) return false;
-    add_members(c, p->pointee, 0);
-    add_padding(c, p->byval_size);
-    if (!c->fits || !c->has_pointers) return false;
-    const member *last = &c->list[c->n - 1];
-    return last->offset + ir_sizeof(m, last->held) <= p->byval_size;
+/* ---------------------------------------------------------------------------------------- sizes */
+
+static void add_size(const ir_module *m, ir_type t, const ir_param *p, uint64_t *area) {
+    const bool byval = p->attrs & IR_PARAM_BYVAL, opaque = ir_is_opaque(t);
+    const uint64_t word = m->pointer_bits / 8;
+    const uint64_t size = byval ? p->byval_size : opaque ? word : ir_sizeof(m, t);
+    uint64_t align = byval ? p->align : opaque ? word : ir_alignof(m, t);
+    if (!align) align = 1;
+    *area = (*area + align - 1) / align * align + size;
 }
 
-/* A variable with the bytes of the closure, before all other code. */
-static ir_inst *fill_variable(ir_func *f, const ir_param *closure, uint32_t first,
-                              const members *c) {
+/* Of all parameters of the kernel, with those in the place of c. */
+static uint64_t area_with(const closure *c, uint32_t at, const new_params *new) {
+    const ir_func *f = c->kernel;
+    uint64_t area = 0;
+    for (uint32_t k = 0; k < f->nparams; k++) {
+        for (uint32_t n = 0; k == at && n < new->n; n++)
+            add_size(f->module, new->data[n].type, &new->data[n].facts, &area);
+        if (k != at) add_size(f->module, f->param_val[k]->type, &f->param[k], &area);
+    }
+    return area;
+}
+
+/* --------------------------------------------------------------------------------------- bodies */
+
+static ir_inst *place(ir_builder *b, ir_inst *variable, uint64_t offset) {
+    ir_func *f = b->f;
+    return ir_build_ptradd(b, variable, ir_const(f, ir_size_type(f->module), offset), true);
+}
+
+static void store_member(ir_builder *b, const closure_member *m, ir_inst *value,
+                         ir_inst *variable) {
+    if (m->held != m->type) value = ir_build1(b, IR_OP_ptrcast, m->held, value);
+    uint64_t align = ir_alignof(b->f->module, m->held);
+    while (m->offset % align || align > variable->imm.var->align) align /= 2;
+    ir_build_store(b, value, place(b, variable, m->offset), (unsigned)align, 0);
+}
+
+/* The value as the function takes it: host_type reversed, and the address of a special. */
+static ir_inst *as_argument(ir_builder *b, const ir_func *callee, uint32_t n, ir_inst *value) {
+    const ir_type t = callee->param_val[n]->type;
+    return t == value->type ? value : ir_build1(b, IR_OP_ptrcast, t, value);
+}
+
+static uint32_t initialize(ir_builder *b, const closure *c, const closure_member *m, uint32_t first,
+                           ir_inst *variable) {
+    ir_func *init = m->special->init;
+    ir_inst **args = ir_new_array(c->pass->scratch, ir_inst *, init->nparams);
+    args[0] = as_argument(b, init, 0, place(b, variable, m->offset));
+    for (uint32_t k = 1; k < init->nparams; k++)
+        args[k] = as_argument(b, init, k, b->f->param_val[first + k - 1]);
+    ir_build_call(b, init, init->nparams, args);
+    return init->nparams - 1;
+}
+
+static void finalize(ir_func *f, const closure_member *m, ir_inst *variable) {
+    ir_func *end = m->special->finalize;
+    ir_builder b;
+    ir_builder_init(&b, f);
+    foreach_block (block, f) {
+        if (block->last->op != IR_OP_ret) continue;
+        ir_before(&b, block->last);
+        ir_inst *address = as_argument(&b, end, 0, place(&b, variable, m->offset));
+        ir_build_call(&b, end, 1, &address);
+    }
+}
+
+/* A variable with the bytes of the closure, before all other code.  Its parameters begin at
+ * `first`. */
+static ir_inst *fill_variable(ir_func *f, const closure *c, const ir_param *param, uint32_t first,
+                              form as) {
     ir_builder b;
     ir_builder_init(&b, f);
     ir_before(&b, f->first->first);
-    ir_inst *variable = ir_build_byval(&b, closure);
-    for (unsigned k = 0; k < c->n; k++) {
-        const member *m = &c->list[k];
-        ir_inst *value = f->param_val[first + k];
-        ir_inst *offset = ir_const(f, ir_size_type(f->module), m->offset);
-        if (m->held != m->type) value = ir_build1(&b, IR_OP_ptrcast, m->held, value);
-        uint64_t align = ir_alignof(f->module, m->held);
-        while (m->offset % align || align > variable->imm.var->align) align /= 2;
-        ir_build_store(&b, value, ir_build_ptradd(&b, variable, offset, true), (unsigned)align, 0);
+    ir_inst *variable = ir_build_byval(&b, param);
+    uint32_t at = first;
+    if (as != AS_MEMBERS) ir_build_byval_copy(&b, param, variable, f->param_val[at++]);
+    for (uint32_t k = 0; k < c->list.n; k++) {
+        const closure_member *m = &c->list.data[k];
+        if (m->special)
+            at += initialize(&b, c, m, at, variable);
+        else if (as == AS_MEMBERS)
+            store_member(&b, m, f->param_val[at++], variable);
     }
+    for (uint32_t k = 0; k < c->list.n; k++)
+        if (c->list.data[k].special && c->list.data[k].special->finalize)
+            finalize(f, &c->list.data[k], variable);
     return variable;
 }
 
-static const char *name_member(const ir_func *f, const ir_param *closure, uint32_t index,
-                               uint64_t offset) {
-    ir_arena *a = &f->module->arena;
-    return closure->name ? ir_sprintf(a, "%s.%llu", closure->name, (unsigned long long)offset)
-                         : ir_sprintf(a, "arg%u.%llu", index, (unsigned long long)offset);
+static void split(ir_func *f, const closure *c, uint32_t at, const new_params *new, form as) {
+    const ir_param param = f->param[at];
+    ir_inst *old = f->param_val[at];
+    ir_type *types = ir_new_array(c->pass->scratch, ir_type, new->n);
+    for (uint32_t k = 0; k < new->n; k++) types[k] = new->data[k].type;
+    ir_split_param(f, at, new->n, types);
+    for (uint32_t k = 0; k < new->n; k++) f->param[at + k] = new->data[k].facts;
+    ir_replace_uses(old, fill_variable(f, c, &param, at, as));
 }
 
-static void split(ir_func *f, uint32_t index, uint32_t original, const members *c) {
-    const ir_param closure = f->param[index];
-    ir_inst *old = f->param_val[index];
-    ir_type types[MAX_MEMBERS];
-    for (unsigned k = 0; k < c->n; k++) types[k] = c->list[k].type;
-    ir_split_param(f, index, c->n, types);
-    for (unsigned k = 0; k < c->n; k++) {
-        ir_param *p = &f->param[index + k];
-        p->closure = original + 1;
-        p->offset = c->list[k].offset;
-        if (c->list[k].padding) p->attrs |= IR_PARAM_PADDING;
-        if (!ir_is_ptr(c->list[k].type)) p->attrs |= closure.attrs & IR_PARAM_SPECIALIZED;
-        p->name = name_member(f, &closure, original, p->offset);
+/* ------------------------------------------------------------------------------------- choosing */
+
+IR_NORETURN static void fail(const closure *c) {
+    closure_fail(c->pass, c->error, "kernel '%s', parameter %u, byte %llu: %s", c->kernel->name,
+                 c->index, (unsigned long long)c->at, c->why);
+}
+
+/* Chooses the form of parameters; false: the closure stays as it is. */
+static bool choose(closure *c, uint32_t at, form *as, new_params *new) {
+    const ir_layout *l = c->pass->layout;
+    const bool declared = c->described || c->has_specials;
+    bool lowered = declared || c->has_pointers;
+    *as = l->values ? AS_VALUE : AS_MEMBERS;
+    if (c->error && declared) fail(c);
+    if (c->error) return false;
+    if (l->values && !c->has_specials) lowered = false;
+    bool spill = l->spill && c->many && !l->values && lowered;
+    if (c->many && !spill && !l->values && declared)
+        closure_fail(c->pass, "area-too-large",
+                     "kernel '%s', parameter %u has more than %d members", c->kernel->name,
+                     c->index, CLOSURE_MEMBERS);
+    if (c->many && !spill && !l->values) lowered = false;
+    if (!spill && lowered) add_params(c, *as, new);
+    if (!spill && l->area) {
+        const bool large = lowered ? area_with(c, at, new) > l->area
+                                   : area_with(c, c->kernel->nparams, new) > l->area;
+        if (large && !l->spill)
+            closure_fail(c->pass, "area-too-large",
+                         "the parameters of kernel '%s' have more than %llu bytes", c->kernel->name,
+                         (unsigned long long)l->area);
+        spill = large;
     }
-    ir_replace_uses(old, fill_variable(f, &closure, index, c));
+    if (!spill) return lowered;
+    *as = AS_BUFFER;
+    new->n = 0;
+    add_params(c, *as, new);
+    return true;
 }
 
-/* The functions that others call, by address. */
-static void find_called(const ir_module *m, ir_arena *scratch, ir_map *called) {
-    foreach_func (f, m)
-        if (!ir_is_declaration(f))
-            foreach_block (b, f)
-                foreach_inst (i, b)
-                    if (i->op == IR_OP_call)
-                        ir_map_set(scratch, called, (uintptr_t)i->imm.func, i->imm.func);
-}
-
-static bool lower(ir_func *f) {
-    members c;
+static bool lower(const closure_pass *p, ir_func *f) {
+    const bool called = ir_map_get(&p->called, (uintptr_t)f) != NULL;
     bool changed = false;
-    for (uint32_t at = 0, original = 0; at < f->nparams; original++) {
-        bool closure = find_members(f->module, &f->param[at], &c);
-        if (closure) split(f, at, original, &c);
-        at += closure ? c.n : 1;
-        changed |= closure;
+    for (uint32_t at = 0, index = 0; at < f->nparams; index++) {
+        closure c = {.pass = p, .kernel = f, .param = &f->param[at], .index = index};
+        new_params new = {0};
+        form as;
+        c.described = ir_map_get(&p->described, (uintptr_t)f->param_val[at]);
+        const bool byval = f->param[at].attrs & IR_PARAM_BYVAL;
+        if (byval) closure_find_members(&c);
+        if (called && (c.described || c.has_specials))
+            closure_fail(p, "called", "other functions call kernel '%s'", f->name);
+        const bool lowered = byval && !called && choose(&c, at, &as, &new);
+        if (lowered) split(f, &c, at, &new, as);
+        at += lowered ? new.n : 1;
+        changed |= lowered;
     }
     return changed;
 }
 
+/* The functions that others call, by address. */
+static void find_called(closure_pass *p) {
+    foreach_func (f, p->m)
+        if (!ir_is_declaration(f))
+            foreach_block (b, f)
+                foreach_inst (i, b)
+                    if (i->op == IR_OP_call)
+                        ir_map_set(p->scratch, &p->called, (uintptr_t)i->imm.func, i->imm.func);
+}
+
 bool pass_closures(ir_module *m, pass_ctx *cx) {
-    ir_map called = {0};
+    static const ir_layout nothing;
+    ir_map checked = {0};
+    closure_pass p = {.m = m, .scratch = cx->scratch, .layout = m->layout, .checked = &checked};
+    if (!p.layout) p.layout = &nothing;
     bool changed = false;
-    find_called(m, cx->scratch, &called);
-    foreach_func (f, m) {
-        bool is_entry = f->flags & IR_FUNC_KERNEL && !ir_is_declaration(f);
-        if (is_entry && !ir_map_get(&called, (uintptr_t)f)) changed |= lower(f);
-    }
+    find_called(&p);
+    closure_read_layout(&p);
+    foreach_func (f, m)
+        if (f->flags & IR_FUNC_KERNEL && !ir_is_declaration(f)) changed |= lower(&p, f);
+    m->layout = NULL;
     return changed;
 }
 
@@ -173,7 +292,8 @@ static bool drop_padding(ir_func *f, ir_arena *scratch) {
     bool *keep = ir_new_array(scratch, bool, f->nparams);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < f->nparams; i++) {
-        keep[i] = !(f->param[i].attrs & IR_PARAM_PADDING) || f->param_val[i]->uses;
+        const bool optional = f->param[i].attrs & (IR_PARAM_PADDING | IR_PARAM_OPTIONAL);
+        keep[i] = !optional || f->param_val[i]->uses;
         kept += keep[i];
     }
     if (kept == f->nparams) return false;

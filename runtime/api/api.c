@@ -172,7 +172,8 @@ static void forward_message(void *user, const ir_message *message) {
                         .text = m->text,
                         .formatted = formatted,
                         .explanation = context->explanation,
-                        .fault = (const spvf_fault *)m->fault};
+                        .fault = (const spvf_fault *)m->fault,
+                        .name = m->name};
     context->message(context->message_user, &out);
 }
 
@@ -279,7 +280,8 @@ static void load_module(void *arg) {
     j->module->ir = j->read(j->context, j->user, &j->options);
     if (!ir_verify_module(j->module->ir)) ir_throw(&j->context->cx, IR_ERR_INPUT);
     rt_complete_module(j->module, &j->options);
-    if (j->options.closures) rt_lower_closures(j->module);
+    if (j->options.layout) rt_declare_layout(j->module, j->options.layout);
+    if (j->options.closures || j->options.layout) rt_lower_closures(j->module);
     rt_mark_specialized(j->module, &j->options);
     rt_module_describe(j->module);
 }

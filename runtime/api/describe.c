@@ -24,11 +24,16 @@ spvf_arg_info rt_arg_info(const ir_module *m, ir_type t, const ir_param *p) {
     info.offset = p->offset;
     info.specialized = (p->attrs & IR_PARAM_SPECIALIZED) != 0;
     info.no_alias = (p->attrs & IR_PARAM_NOALIAS) != 0;
+    info.special = p->special;
+    info.special_arg = p->special_arg;
+    info.spilled = (p->attrs & IR_PARAM_SPILLED) != 0;
+    if (info.spilled) info.size = p->byval_size;
     return info;
 }
 
-/* Parameters that were none of a struct follow what is before them.  What the kernel does not write
- * through is read-only, whatever its source promises: pointers in structs have no promises. */
+/* Parameters that were none of a struct are known, or follow what is before them.  What the kernel
+ * does not write through is read-only, whatever its source promises: pointers in structs have no
+ * promises. */
 rt_args rt_describe_args(spvf_module *m, const ir_func *f) {
     spvf_arg_info *args = ir_new_array(&m->arena, spvf_arg_info, f->nparams);
     bool *written = ir_new_array(&m->arena, bool, f->nparams + 1);
@@ -36,7 +41,14 @@ rt_args rt_describe_args(spvf_module *m, const ir_func *f) {
     for (uint32_t i = 0; i < f->nparams; i++) {
         args[i] = rt_arg_info(m->ir, f->param_val[i]->type, &f->param[i]);
         args[i].read_only |= args[i].kind == SPVF_ARG_BUFFER && !written[i];
-        if (i && !args[i].member) args[i].closure = args[i - 1].closure + 1;
+        args[i].used = f->param_val[i]->uses != NULL;
+        args[i].access = rt_arg_access(m, f, i);
+        if (args[i].member) continue;
+        const rt_arg_origin *origin = ir_map_get(&m->origins, (uintptr_t)f->param_val[i]);
+        if (origin)
+            args[i].closure = origin->index;
+        else if (i)
+            args[i].closure = args[i - 1].closure + 1;
     }
     return (rt_args){args, f->nparams};
 }
@@ -44,7 +56,8 @@ rt_args rt_describe_args(spvf_module *m, const ir_func *f) {
 static void describe_kernel(spvf_module *m, const ir_func *f, rt_local_use *local,
                             spvf_kernel_info *k) {
     const rt_args args = rt_describe_args(m, f), *kept = ir_map_get(&m->host_args, (uintptr_t)f);
-    const rt_args host = kept && rt_has_members(f) ? *kept : args;
+    const rt_args *all = ir_map_get(&m->lowered_args, (uintptr_t)f), host = all ? *kept : args;
+    if (!all) all = &args;
     *k = (spvf_kernel_info){.name = f->name,
                             .args = args.list,
                             .arg_count = args.n,
@@ -52,7 +65,9 @@ static void describe_kernel(spvf_module *m, const ir_func *f, rt_local_use *loca
                             .local_memory = rt_local_memory(local, f),
                             .refusal = f->refusal,
                             .host_args = host.list,
-                            .host_arg_count = host.n};
+                            .host_arg_count = host.n,
+                            .all_arg_count = all->n,
+                            .arg_mask = rt_mask_args(m, all, &args)};
     memcpy(k->required_local_size, f->attrs.local_size, sizeof k->required_local_size);
     memcpy(k->local_size_hint, f->attrs.hint, sizeof k->local_size_hint);
 }

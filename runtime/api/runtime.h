@@ -44,8 +44,15 @@ struct spvf_module {
     ir_arena arena; /* of this struct and the kernel infos */
     spvf_kernel_info *kernels;
     size_t kernel_count;
-    ir_map host_args; /* rt_args of kernels that had closures, by kernel */
+    ir_map host_args;    /* rt_args of kernels with structs by value, by kernel, as they are read */
+    ir_map lowered_args; /* of those that were changed then, after that */
+    ir_map origins;      /* rt_arg_origin by the value of a parameter, of these kernels */
 };
+
+/* Which parameter it was as the kernel was read. */
+typedef struct {
+    uint32_t index;
+} rt_arg_origin;
 
 /* Arguments of a kernel. */
 typedef struct {
@@ -147,8 +154,14 @@ bool rt_mark_param(ir_func *f, uint32_t param);
 void rt_drop_padding(spvf_module *m);
 /* Has the kernel parameters that were members of closures? */
 bool rt_has_members(const ir_func *f);
+/* Which ones of all are left; a bit for each. */
+const uint64_t *rt_mask_args(spvf_module *m, const rt_args *all, const rt_args *left);
+/* Adds declarations to those that the module has. (layout.c) */
+void rt_declare_layout(spvf_module *m, const spvf_layout *layout);
 /* Is the parameter an integer in a closure? */
 bool rt_is_size(const spvf_module *m, const spvf_kernel_info *k, size_t param);
+/* How parameter n may be accessed, by what is known of the kernel as it is now. (arg_access.c) */
+spvf_arg_access rt_arg_access(spvf_module *m, const ir_func *kernel, uint32_t n);
 /* The arguments of a kernel as it is now. (describe.c) */
 rt_args rt_describe_args(spvf_module *m, const ir_func *f);
 /* Local memory of kernels (local_use.c); lives in the arena. */

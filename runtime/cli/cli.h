@@ -50,15 +50,19 @@ char *cli_read(const char *path, size_t *size);
 bool cli_write(const char *path, const void *data, size_t size);
 spvf_module *cli_load_module(spvf_context *context, const char *path,
                              const spvf_module_options *options);
-/* The same with what --define and --specialize say; `target` as in spvf_module_options, `closures`
- * likewise. */
+/* The same with what --define, --specialize and --layout say; `target` as in spvf_module_options,
+ * `closures` likewise. */
 spvf_module *cli_load_defined(spvf_context *context, const char *path, const char *target,
                               bool closures);
 /* clang-format off */
 #define CLI_MODULE_OPTIONS                                                                         \
     {"--define", "NAME=F,G", "function NAME calls F, then G, with its arguments"},                 \
-        {"--specialize", "KERNEL:ARG", "code is made for the value of the argument"}
+        {"--specialize", "KERNEL:ARG", "code is made for the value of the argument"},              \
+        {"--layout", "FILE", "declarations of structs that kernels take by value"}
 /* clang-format on */
+/* What --layout names, if there is one; false after a message.  *text, which the layout points to,
+ * is the caller's. (layout.c) */
+bool cli_read_layout(spvf_layout *layout, char **text);
 /* Does `work` with a plan, in a context of its own; the exit status. */
 typedef bool cli_plan_work(const char *path, spvf_plan *plan);
 int cli_with_plan(const char *path, cli_plan_work *work);

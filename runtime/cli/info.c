@@ -2,6 +2,7 @@
 #include "runtime/cli/cli.h"
 
 static const char *const kinds[] = {"buffer", "local", "value", "image", "sampler"};
+static const char *const accesses[] = {"none", "read", "write", "read_write"}; /* spvf_arg_access */
 
 /* ----------------------------------------------------------------------------------------- text */
 
@@ -17,13 +18,21 @@ static void print_place(const spvf_arg_info *a) {
 
 static void print_arg(const spvf_arg_info *a) {
     print_place(a);
-    printf("%s", a->padding ? "padding" : kinds[a->kind]);
+    printf("%s", a->padding ? "padding" : a->spilled ? "spilled struct" : kinds[a->kind]);
+    if (a->special) printf(" %u of special %u", a->special_arg, a->special - 1);
     if (a->name && !a->member) printf(" %s", a->name);
     if (a->type_name) printf(" (%s)", a->type_name);
-    if (a->kind == SPVF_ARG_VALUE) printf(", %llu bytes", (unsigned long long)a->size);
+    if (a->kind == SPVF_ARG_VALUE || a->spilled)
+        printf(", %llu bytes", (unsigned long long)a->size);
     if (a->align) printf(", align %u", a->align);
     if (a->constant) printf(", constant");
-    if (a->read_only && !a->constant) printf(", read-only");
+    if (a->constant || (a->kind != SPVF_ARG_BUFFER && a->kind != SPVF_ARG_LOCAL))
+        ;
+    else if (a->read_only || (a->used && a->access == SPVF_ACCESS_READ))
+        printf(", read-only");
+    else if (a->access == SPVF_ACCESS_WRITE)
+        printf(", write-only");
+    if (!a->used) printf(", unused");
     if (a->no_alias) printf(", noalias");
     if (a->specialized) printf(", specialized");
     putchar('\n');
@@ -32,6 +41,8 @@ static void print_arg(const spvf_arg_info *a) {
 void cli_print_kernel(const spvf_kernel_info *k) {
     printf("kernel %s\n", k->name);
     for (size_t i = 0; i < k->arg_count; i++) print_arg(&k->args[i]);
+    if (k->all_arg_count > k->arg_count)
+        printf("  %zu unused parts of structs dropped\n", k->all_arg_count - k->arg_count);
     const uint32_t *r = k->required_local_size, *h = k->local_size_hint;
     if (is_set(r)) printf("  required local size %u %u %u\n", r[0], r[1], r[2]);
     if (is_set(h)) printf("  local size hint %u %u %u\n", h[0], h[1], h[2]);
@@ -61,6 +72,12 @@ static void json_sizes(const char *name, const uint32_t v[3]) {
     if (is_set(v)) printf("\"%s\":[%u,%u,%u],", name, v[0], v[1], v[2]);
 }
 
+static const char *space_of(const spvf_arg_info *a) {
+    if (a->kind == SPVF_ARG_LOCAL) return "\"local\"";
+    if (a->kind != SPVF_ARG_BUFFER) return "null";
+    return a->constant ? "\"constant\"" : "\"global\"";
+}
+
 static void json_arg(const spvf_arg_info *a, bool first) {
     fputs(first ? "{" : ",{", stdout);
     json_member("name", a->name, ",");
@@ -70,9 +87,13 @@ static void json_arg(const spvf_arg_info *a, bool first) {
            (unsigned long long)a->size, a->align, a->constant ? "true" : "false",
            a->read_only ? "true" : "false", a->no_alias ? "true" : "false");
     if (a->specialized) printf(",\"specialized\":true");
+    printf(",\"space\":%s,\"access\":\"%s\",\"used\":%s", space_of(a), accesses[a->access],
+           a->used ? "true" : "false");
     if (a->member)
-        printf(",\"closure\":%u,\"offset\":%llu,\"padding\":%s", a->closure,
-               (unsigned long long)a->offset, a->padding ? "true" : "false");
+        printf(",\"closure\":%u,\"offset\":%llu,\"padding\":%s,\"spilled\":%s", a->closure,
+               (unsigned long long)a->offset, a->padding ? "true" : "false",
+               a->spilled ? "true" : "false");
+    if (a->special) printf(",\"special\":%u,\"special_arg\":%u", a->special - 1, a->special_arg);
     putchar('}');
 }
 
@@ -85,6 +106,9 @@ void cli_json_kernel(const spvf_kernel_info *k) {
     printf("\"subgroup_size\":%u,\"local_memory\":%llu,\"args\":[", k->required_subgroup_size,
            (unsigned long long)k->local_memory);
     for (size_t i = 0; i < k->arg_count; i++) json_arg(&k->args[i], i == 0);
+    fputs("],\"dropped\":[", stdout);
+    for (size_t i = 0, n = 0; i < k->all_arg_count; i++)
+        if (!(k->arg_mask[i / 64] >> i % 64 & 1)) printf("%s%zu", n++ ? "," : "", i);
     fputs("]}", stdout);
 }
 
@@ -108,6 +132,10 @@ static void json_module(const spvf_module *m) {
 static int run_info(const char *const *files) {
     spvf_context *c = cli_context();
     spvf_module *m = cli_load_defined(c, files[0], NULL, true);
+    if (m && cli_has("-O") && spvf_module_optimize(m, NULL) != SPVF_OK) {
+        spvf_module_destroy(m);
+        m = NULL;
+    }
     if (m && cli_has("--json")) {
         json_module(m);
     } else if (m) {
@@ -122,7 +150,10 @@ static int run_info(const char *const *files) {
 }
 
 static const cli_option options[] = {
-    {"--json", NULL, "for programs"}, CLI_MODULE_OPTIONS, {NULL, NULL, NULL}};
+    {"--json", NULL, "for programs"},
+    {"-O", NULL, "after the standard passes, which find out more about arguments"},
+    CLI_MODULE_OPTIONS,
+    {NULL, NULL, NULL}};
 const cli_command cli_info = {.name = "info",
                               .arguments = "FILE.spv",
                               .help = "kernels, arguments and attributes of a module",

@@ -1,4 +1,5 @@
-/* module_options.c — the options of commands that say how a module is read: --define, --specialize.
+/* module_options.c — the options of commands that say how a module is read: --define, --specialize,
+ * --layout.
  */
 #include "runtime/cli/cli.h"
 
@@ -75,5 +76,11 @@ spvf_module *cli_load_defined(spvf_context *context, const char *path, const cha
     parsed p = {.options = {.size = sizeof p.options, .target = target, .closures = closures}};
     p.options.definitions = p.definitions;
     p.options.specialized = p.marked;
-    return parse(&p) ? cli_load_module(context, path, &p.options) : NULL;
+    spvf_layout layout;
+    char *text;
+    if (!parse(&p) || !cli_read_layout(&layout, &text)) return NULL;
+    if (text) p.options.layout = &layout;
+    spvf_module *m = cli_load_module(context, path, &p.options);
+    free(text);
+    return m;
 }

@@ -215,7 +215,9 @@ static spvf_arg_info show_arg(spvf_container *c, const rt_arg_record *r) {
                            .member = r->flags & RT_ARG_MEMBER,
                            .padding = r->flags & RT_ARG_PADDING,
                            .closure = r->closure,
-                           .offset = r->offset};
+                           .offset = r->offset,
+                           .used = !(r->flags & RT_ARG_UNUSED),
+                           .access = (spvf_arg_access)(r->flags / RT_ARG_ACCESS & 3)};
 }
 
 typedef struct {

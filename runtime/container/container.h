@@ -56,7 +56,9 @@ enum {
     RT_ARG_READ_ONLY = 2,
     RT_ARG_NO_ALIAS = 4,
     RT_ARG_MEMBER = 8,
-    RT_ARG_PADDING = 16
+    RT_ARG_PADDING = 16,
+    RT_ARG_UNUSED = 32,
+    RT_ARG_ACCESS = 64 /* times spvf_arg_access */
 };
 typedef struct {
     uint32_t name, type_name;

@@ -99,6 +99,8 @@ static void describe(spvf_pack *p, rt_packed_kernel *k, const spvf_kernel_info *
     k->info.host_arg_count = had_closures ? info->host_arg_count : 0;
     k->info.host_args = copy_args(&p->arena, info->host_args, k->info.host_arg_count);
     k->info.refusal = NULL;
+    k->info.all_arg_count = 0;
+    k->info.arg_mask = NULL;
     k->described = info->arg_count > 0 || k->described;
 }
 

@@ -170,7 +170,7 @@ static void check_arg(checking *k, uint32_t n, const void *record) {
     check_text(k, n, "name", r->name);
     check_text(k, n, "type_name", r->type_name);
     if (r->kind > SPVF_ARG_SAMPLER) fail_field(k, n, "kind", r->kind);
-    if (r->flags >= 2 * RT_ARG_PADDING) fail_field(k, n, "flags", r->flags);
+    if (r->flags >= 4 * RT_ARG_ACCESS) fail_field(k, n, "flags", r->flags);
 }
 
 static void check_image(checking *k, uint32_t n, const void *record) {

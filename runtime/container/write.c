@@ -57,7 +57,8 @@ static rt_arg_record record_arg(writing *w, const spvf_arg_info *a) {
         .kind = a->kind,
         .flags = (a->constant ? RT_ARG_CONSTANT : 0u) | (a->read_only ? RT_ARG_READ_ONLY : 0u) |
                  (a->no_alias ? RT_ARG_NO_ALIAS : 0u) | (a->member ? RT_ARG_MEMBER : 0u) |
-                 (a->padding ? RT_ARG_PADDING : 0u),
+                 (a->padding ? RT_ARG_PADDING : 0u) | (a->used ? 0u : RT_ARG_UNUSED) |
+                 RT_ARG_ACCESS * (unsigned)a->access,
         .size = a->size,
         .offset = a->offset,
         .align = a->align,

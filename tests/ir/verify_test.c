@@ -335,11 +335,18 @@ Test(verify, function_facts) {
     f->attrs.float_controls[1] = 0x80;
     f->param[0].attrs = 1u << 20;
     f->param[1].byval_size = 8;
+    f->param[1].special = 1;
     expect("0x3 is no level");
     expect("unknown function flags 0x100000");
     expect("unknown float controls 0x80");
     expect("parameter 0 has unknown attributes 0x100000");
     expect("parameter 1 has a size and is not passed by value");
+    expect("parameter 1 is of a special member, and of no struct");
+}
+
+Test(verify, parameters_with_the_bytes_of_a_struct) {
+    f->param[0].attrs = IR_PARAM_SPILLED;
+    expect("parameter 0 has the bytes of a struct and is no ptr.const");
 }
 
 Test(verify, refusal_without_reason) {

@@ -129,16 +129,16 @@ static void note_argument(void *user, size_t index, const void *bytes) {
 static void expect_arguments(const spvf_kernel_info *k) {
     const char bytes[24] = "";
     const void *at[6] = {NULL};
-    cr_expect_eq(spvf_closure_arguments(k, 1, bytes, 24, note_argument, at), SPVF_OK);
+    cr_expect_eq(spvf_closure_arguments(k, 1, bytes, 24, note_argument, NULL, at), SPVF_OK);
     cr_expect(!at[0] && !at[5]);
     for (size_t i = 1; i < 5; i++) cr_expect_eq(at[i], bytes + k->args[i].offset, "%zu", i);
     const spvf_status bad = SPVF_ERROR_ARGUMENT;
-    cr_expect_eq(spvf_closure_arguments(NULL, 1, bytes, 24, note_argument, at), bad);
-    cr_expect_eq(spvf_closure_arguments(k, 1, NULL, 24, note_argument, at), bad);
-    cr_expect_eq(spvf_closure_arguments(k, 1, bytes, 24, NULL, at), bad);
-    cr_expect_eq(spvf_closure_arguments(k, 1, bytes, 23, note_argument, at), bad);
-    cr_expect_eq(spvf_closure_arguments(k, 2, bytes, 0, note_argument, at), bad, "a buffer");
-    cr_expect_eq(spvf_closure_arguments(k, 3, bytes, 24, note_argument, at), bad);
+    cr_expect_eq(spvf_closure_arguments(NULL, 1, bytes, 24, note_argument, NULL, at), bad);
+    cr_expect_eq(spvf_closure_arguments(k, 1, NULL, 24, note_argument, NULL, at), bad);
+    cr_expect_eq(spvf_closure_arguments(k, 1, bytes, 24, NULL, NULL, at), bad);
+    cr_expect_eq(spvf_closure_arguments(k, 1, bytes, 23, note_argument, NULL, at), bad);
+    cr_expect_eq(spvf_closure_arguments(k, 2, bytes, 0, note_argument, NULL, at), bad, "a buffer");
+    cr_expect_eq(spvf_closure_arguments(k, 3, bytes, 24, note_argument, NULL, at), bad);
 }
 
 Test(api, structs_with_pointers_are_described_by_their_members) {

@@ -201,7 +201,7 @@ static void set_arguments(const request *r, arguments *a, bool whole) {
     static const int64_t zero;
     if (whole)
         a->args[1] = (spvf_argument){.bytes = r->bytes, .size = r->size};
-    else if (spvf_closure_arguments(a->info, 1, r->bytes, r->size, set, a) != SPVF_OK)
+    else if (spvf_closure_arguments(a->info, 1, r->bytes, r->size, set, NULL, a) != SPVF_OK)
         r->machine->failure = "spvf_closure_arguments";
     a->args[0] = (spvf_argument){.bytes = &zero, .size = 8};
     a->args[a->info->arg_count - 1] = (spvf_argument){.bytes = "", .size = 1};

@@ -1,0 +1,140 @@
+/* closure_layout.c — what a module declares of structs by value, with the functions that it names.
+ *
+ * Everything that is wrong ends the pass before it has changed anything, with an error whose name
+ * stays the same: docs/PASSES.md has a list of them.
+ */
+#include "passes/lower/closures.h"
+
+#include <stdlib.h>
+
+void closure_fail(const closure_pass *p, const char *name, const char *fmt, ...) {
+    char text[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    const ir_message m = {.severity = IR_ERROR, .file = p->m->name, .name = name};
+    ir_report(p->m->cx, m, "%s: %s", name, text);
+    ir_throw(p->m->cx, IR_ERR_INPUT);
+}
+
+/* ------------------------------------------------------------------------------------ functions */
+
+/* Does f call itself, perhaps by way of others? */
+static bool is_recursive(const closure_pass *p, const ir_func *f) {
+    ir_vec(const ir_func *) reached = {0};
+    ir_map seen = {0};
+    *ir_push(p->scratch, &reached) = f;
+    for (uint32_t k = 0; k < reached.n; k++)
+        foreach_block (b, reached.data[k])
+            foreach_inst (i, b) {
+                if (i->op != IR_OP_call) continue;
+                if (i->imm.func == f) return true;
+                if (ir_map_get(&seen, (uintptr_t)i->imm.func)) continue;
+                ir_map_set(p->scratch, &seen, (uintptr_t)i->imm.func, i->imm.func);
+                *ir_push(p->scratch, &reached) = i->imm.func;
+            }
+    return false;
+}
+
+static bool takes_address(const ir_func *f) {
+    if (f->nparams == 0) return false;
+    const ir_type t = f->param_val[0]->type;
+    return t == ir_ptr(IR_PRIVATE) || t == ir_ptr(IR_GENERIC);
+}
+
+/* Can a kernel take what the parameter takes? */
+static bool is_argument(const ir_func *f, uint32_t n) {
+    const ir_type t = f->param_val[n]->type;
+    if (t == ir_ptr(IR_PRIVATE)) return f->param[n].attrs & IR_PARAM_BYVAL;
+    return !ir_is_bool(t) && !ir_is_aggregate(t);
+}
+
+static ir_func *find_function(const closure_pass *p, const char *name) {
+    ir_func *f = ir_func_find(p->m, name);
+    if (f && ir_map_get(p->checked, (uintptr_t)f)) return f;
+    if (!f || ir_is_declaration(f))
+        closure_fail(p, "init-missing", "the module has no function '%s'", name);
+    if (f->ret != IR_VOID || f->flags & IR_FUNC_KERNEL || !takes_address(f))
+        closure_fail(p, "init-type",
+                     "function '%s' must take the address of a special and return nothing", name);
+    for (uint32_t n = 1; n < f->nparams; n++)
+        if (!is_argument(f, n))
+            closure_fail(p, "init-type", "no kernel can take parameter %u of function '%s'", n,
+                         name);
+    if (is_recursive(p, f)) closure_fail(p, "recursion", "function '%s' calls itself", name);
+    ir_map_set(p->scratch, p->checked, (uintptr_t)f, f);
+    return f;
+}
+
+const closure_functions *closure_find_functions(const closure_pass *p, const char *init,
+                                                const char *finalize) {
+    closure_functions *found = ir_new(p->scratch, closure_functions);
+    found->init = find_function(p, init);
+    found->finalize = finalize ? find_function(p, finalize) : NULL;
+    if (finalize && found->finalize->nparams != 1)
+        closure_fail(p, "init-type", "function '%s' takes more than the address of a special",
+                     finalize);
+    return found;
+}
+
+/* --------------------------------------------------------------------------------- declarations */
+
+static ir_type find_structure(const closure_pass *p, const char *name) {
+    for (uint32_t k = 0; k < p->m->types.n; k++) {
+        const ir_type_info *t = p->m->types.data[k];
+        if (t->kind == IR_STRUCT && t->name && strcmp(t->name, name) == 0)
+            return (ir_type)IR_STRUCT | k << 12;
+    }
+    closure_fail(p, "layout-mismatch", "the module has no structure '%s'", name);
+}
+
+static void read_special(closure_pass *p, const ir_layout_special *s) {
+    const ir_type t = find_structure(p, s->type);
+    if (ir_map_get(&p->specials, t))
+        closure_fail(p, "name-clash", "structure '%s' is special twice", s->type);
+    const closure_functions *f = closure_find_functions(p, s->init, s->finalize);
+    ir_map_set(p->scratch, &p->specials, t, (void *)(uintptr_t)f);
+}
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void check_names(const closure_pass *p, const ir_layout_closure *c) {
+    const char **names = ir_new_array(p->scratch, const char *, c->members.n);
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < c->members.n; k++)
+        if (c->members.data[k].name) names[n++] = c->members.data[k].name;
+    qsort(names, n, sizeof *names, compare_names);
+    for (uint32_t k = 1; k < n; k++)
+        if (strcmp(names[k - 1], names[k]) == 0)
+            closure_fail(p, "name-clash", "kernel '%s', parameter %u: two members are '%s'",
+                         c->kernel, c->param, names[k]);
+}
+
+static void read_closure(closure_pass *p, const ir_layout_closure *c) {
+    const ir_func *f = ir_func_find(p->m, c->kernel);
+    if (!f || ir_is_declaration(f) || !(f->flags & IR_FUNC_KERNEL))
+        closure_fail(p, "layout-mismatch", "the module has no kernel '%s'", c->kernel);
+    if (c->param >= f->nparams || !(f->param[c->param].attrs & IR_PARAM_BYVAL))
+        closure_fail(p, "layout-mismatch", "kernel '%s' takes no struct as parameter %u", c->kernel,
+                     c->param);
+    if (f->param[c->param].byval_size != c->size)
+        closure_fail(p, "layout-mismatch", "kernel '%s', parameter %u has %llu bytes, not %llu",
+                     c->kernel, c->param, (unsigned long long)f->param[c->param].byval_size,
+                     (unsigned long long)c->size);
+    const uintptr_t key = (uintptr_t)f->param_val[c->param];
+    if (ir_map_get(&p->described, key))
+        closure_fail(p, "name-clash", "kernel '%s', parameter %u is described twice", c->kernel,
+                     c->param);
+    check_names(p, c);
+    ir_map_set(p->scratch, &p->described, key, (void *)(uintptr_t)c);
+}
+
+void closure_read_layout(closure_pass *p) {
+    for (uint32_t k = 0; k < p->layout->specials.n; k++)
+        read_special(p, &p->layout->specials.data[k]);
+    for (uint32_t k = 0; k < p->layout->closures.n; k++)
+        read_closure(p, &p->layout->closures.data[k]);
+}

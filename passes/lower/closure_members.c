@@ -1,0 +1,159 @@
+/* closure_members.c — the members of a struct by value, from a description or from its type.
+ *
+ * Members are in ascending order of offsets.  Bytes between them are members, too, which are marked:
+ * the type of a union is that of one of its members, so they may be bytes of another one.  Time is
+ * that of CLOSURE_MEMBERS members, and of the types: arrays of values are not walked further.
+ */
+#include "passes/lower/closures.h"
+
+static void refuse(closure *c, const char *name, uint64_t at, const char *why) {
+    if (c->error) return;
+    c->error = name;
+    c->why = why;
+    c->at = at;
+}
+
+/* ----------------------------------------------------------------------------------- one member */
+
+static bool fits_behind(closure *c, uint64_t offset) {
+    if (offset < c->end) refuse(c, "overlap", offset, "two members have this byte");
+    return !c->error;
+}
+
+static void push_value(closure *c, const closure_member *m) {
+    if (!fits_behind(c, m->offset)) return;
+    c->end = m->offset + ir_access_size(c->pass->m, m->held);
+    c->many |= ++c->values > CLOSURE_MEMBERS;
+    if (!c->many) *ir_push(c->pass->scratch, &c->list) = *m;
+}
+
+/* Integers as large as their alignment allows, up to `end`. */
+static void push_bytes(closure *c, uint64_t end, bool padding, const char *name) {
+    static const ir_type ints[] = {IR_I8, IR_I16, IR_I32, IR_I64};
+    while (!c->error && !c->many && c->end < end) {
+        unsigned log = 3;
+        while (c->end & ((1u << log) - 1) || 1u << log > end - c->end) log--;
+        const ir_type t = ints[log];
+        push_value(c, &(closure_member){t, t, c->end, padding, NULL, name});
+    }
+    if (c->many && c->end < end) c->end = end;
+}
+
+static void add_value(closure *c, ir_type t, uint64_t offset, const char *name) {
+    const bool pointer = ir_is_ptr(t), generic = t == ir_ptr(IR_GENERIC);
+    const bool host = !pointer || generic || t == ir_ptr(IR_GLOBAL) || t == ir_ptr(IR_CONST);
+    if (!host || ir_is_opaque(t))
+        refuse(c, "layout-mismatch", offset, "a member has a type that no host has");
+    c->has_pointers |= pointer;
+    push_bytes(c, offset, true, NULL);
+    push_value(c, &(closure_member){generic ? ir_ptr(IR_GLOBAL) : t, t, offset, false, NULL, name});
+}
+
+static void add_special(closure *c, uint64_t offset, uint64_t size, const char *name,
+                        const closure_functions *functions) {
+    push_bytes(c, offset, true, NULL);
+    if (!fits_behind(c, offset)) return;
+    if (c->list.n >= 2 * CLOSURE_MEMBERS)
+        refuse(c, "area-too-large", offset, "too many members are special");
+    c->has_specials = true;
+    c->end = offset + size;
+    *ir_push(c->pass->scratch, &c->list) =
+        (closure_member){.offset = offset, .special = functions, .name = name};
+}
+
+/* ---------------------------------------------------------------------------------------- types */
+
+/* Is a part of the type special?  Recursion is as deep as types nest. */
+static bool has_special(const closure_pass *p, ir_type t) {
+    if (!p->layout->specials.n || !ir_is_aggregate(t)) return false;
+    if (ir_map_get(&p->specials, t)) return true;
+    const ir_type_info *info = ir_type_get(p->m, t);
+    const uint32_t parts = info->kind == IR_ARRAY ? info->count > 0 : info->count;
+    for (uint32_t k = 0; k < parts; k++)
+        if (has_special(p, info->member[k])) return true;
+    return false;
+}
+
+static void add_members(closure *c, ir_type t, uint64_t offset, const char *name) {
+    const ir_module *m = c->pass->m;
+    const closure_functions *special =
+        ir_is_aggregate(t) ? ir_map_get(&c->pass->specials, t) : NULL;
+    if (special) {
+        add_special(c, offset, ir_sizeof(m, t), name, special);
+    } else if (!ir_is_aggregate(t)) {
+        add_value(c, t, offset, name);
+    } else if (ir_sizeof(m, t) == 0) {
+        fits_behind(c, offset);
+    } else if (c->many && !has_special(c->pass, t)) {
+        if (fits_behind(c, offset)) c->end = offset + ir_sizeof(m, t);
+    } else {
+        const ir_type_info *info = ir_type_get(m, t);
+        const bool array = info->kind == IR_ARRAY;
+        for (uint32_t k = 0; k < info->count && !c->error; k++) {
+            const ir_type part = info->member[array ? 0 : k];
+            const uint64_t at = array ? k * ir_sizeof(m, part) : info->offset[k];
+            add_members(c, part, offset + at, name);
+        }
+    }
+}
+
+/* --------------------------------------------------------------------------------- descriptions */
+
+static uint64_t size_of(const closure *c, const ir_layout_member *m) {
+    return m->kind == IR_MEMBER_VALUE ? ir_sizeof(c->pass->m, m->type) : m->size;
+}
+
+/* Member k does not follow all those before it: why? */
+static void explain_order(closure *c, uint32_t k) {
+    const ir_layout_member *list = c->described->members.data, *b = &list[k];
+    for (uint32_t j = 0; j < k; j++) {
+        const ir_layout_member *a = &list[j];
+        if (a->offset >= b->offset + size_of(c, b) || b->offset >= a->offset + size_of(c, a))
+            continue;
+        const bool bytes = a->kind == IR_MEMBER_BYTES || b->kind == IR_MEMBER_BYTES;
+        const bool special = a->kind == IR_MEMBER_SPECIAL || b->kind == IR_MEMBER_SPECIAL;
+        if (bytes && special)
+            refuse(c, "special-in-union", b->offset, "a special is among bytes without a type");
+        refuse(c, "overlap", b->offset, "two members have this byte");
+    }
+    refuse(c, "layout-mismatch", b->offset, "the offsets do not ascend");
+}
+
+static void add_described(closure *c, uint32_t k) {
+    const ir_layout_member *m = &c->described->members.data[k];
+    const closure_pass *p = c->pass;
+    if (m->offset < c->end) explain_order(c, k);
+    if (m->offset + size_of(c, m) > c->described->size)
+        refuse(c, "layout-mismatch", m->offset, "a member ends after the struct");
+    if (c->error) return;
+    switch (m->kind) {
+    case IR_MEMBER_VALUE: add_members(c, m->type, m->offset, m->name); break;
+    case IR_MEMBER_BYTES:
+        push_bytes(c, m->offset, true, NULL);
+        push_bytes(c, m->offset + m->size, false, m->name);
+        break;
+    case IR_MEMBER_SPECIAL:
+        add_special(c, m->offset, m->size, m->name,
+                    closure_find_functions(p, m->init, m->finalize));
+        break;
+    }
+    if (c->end < m->offset + size_of(c, m)) push_bytes(c, m->offset + size_of(c, m), true, NULL);
+}
+
+static bool has_known_type(const closure *c) {
+    const ir_type t = c->param->pointee;
+    return t != IR_VOID && ir_sizeof(c->pass->m, t) == c->param->byval_size;
+}
+
+void closure_find_members(closure *c) {
+    const uint64_t size = c->param->byval_size;
+    if (c->described)
+        for (uint32_t k = 0; k < c->described->members.n && !c->error; k++) add_described(c, k);
+    else if (has_known_type(c))
+        add_members(c, c->param->pointee, 0, NULL);
+    else
+        refuse(c, "layout-mismatch", 0, "the type of the struct is not known, or has another size");
+    push_bytes(c, size, true, NULL);
+    if (c->end > size) refuse(c, "layout-mismatch", size, "a member ends after the struct");
+    c->has_specials |= !c->described && has_special(c->pass, c->param->pointee);
+}
