@@ -37,9 +37,27 @@ static bool known_query(const ir_range *r, const ir_inst *v, int64_t *n) {
     }
 }
 
+/* A member of a struct by value. */
+static bool known_member(const pass_launch *l, const ir_inst *load, int64_t *n) {
+    const ir_inst *p = ir_arg(load, 0);
+    uint64_t offset = 0, bits = 0, size = ir_access_size(l->kernel->module, load->type);
+    if (p->op == IR_OP_ptradd && ir_is_const(ir_arg(p, 1))) {
+        offset = ir_arg(p, 1)->imm.bits;
+        p = ir_arg(p, 0);
+    }
+    if (p->op != IR_OP_param || !l->bytes || !l->bytes[p->imm.index]) return false;
+    const uint64_t all = l->kernel->param[p->imm.index].byval_size;
+    if (offset > all || size > all - offset || size > sizeof bits) return false;
+    for (uint64_t k = 0; k < size; k++)
+        bits |= (uint64_t)l->bytes[p->imm.index][offset + k] << 8 * k;
+    *n = (int64_t)bits;
+    return true;
+}
+
 static bool known_leaf(const pass_launch *l, const ir_inst *v, int64_t *n) {
     if (ir_is_const(v)) *n = ir_signed_const(v);
     if (ir_is_const(v)) return true;
+    if (v->op == IR_OP_load) return known_member(l, v, n);
     if (ir_info(v)->rule == R_QUERY) return known_query(l->range, v, n);
     if (v->op != IR_OP_param || !l->value || !l->value[v->imm.index]) return false;
     *n = *l->value[v->imm.index];

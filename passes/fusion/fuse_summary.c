@@ -39,6 +39,31 @@ static const int64_t *const *known_values(const pass_fuse_request *request, cons
     return value;
 }
 
+/* Does the kernel read its copy of a struct at known places, and nothing else? */
+static bool is_only_read(const ir_inst *pointer, bool begins) {
+    foreach_use (u, pointer) {
+        const ir_inst *user = u->user;
+        if (user->op == IR_OP_load) continue;
+        if (!begins || user->op != IR_OP_ptradd || !ir_is_const(ir_arg(user, 1))) return false;
+        if (!is_only_read(user, false)) return false;
+    }
+    return true;
+}
+
+/* The bytes of structs by value that are given constants. */
+static const uint8_t *const *known_bytes(const pass_fuse_request *request, const ir_func *f,
+                                         uint32_t m, ir_arena *scratch) {
+    const uint8_t **bytes = ir_new_array(scratch, const uint8_t *, f->nparams + 1);
+    for (uint32_t k = 0; k < request->nconstants; k++) {
+        const pass_constant *c = &request->constants[k];
+        if (c->member != m || c->param >= f->nparams) continue;
+        const ir_param *p = &f->param[c->param];
+        const bool whole = p->attrs & IR_PARAM_BYVAL && c->size == p->byval_size;
+        if (whole && is_only_read(f->param_val[c->param], true)) bytes[c->param] = c->bytes;
+    }
+    return bytes;
+}
+
 /* The range that the member runs on, in the work-groups of the fused kernel. */
 static const ir_range *range_of(const ir_range *own, const ir_range *fused, bool remapped,
                                 ir_arena *scratch) {
@@ -126,6 +151,9 @@ static bool are_ranges_equal(const ir_range *a, const ir_range *b) {
 static bool is_param_alike(const pass_launch *x, const pass_launch *y, uint32_t p) {
     if (ir_is_float(x->kernel->param_val[p]->type)) return true;
     const int64_t *a = x->value[p], *b = y->value[p];
+    const uint8_t *c = x->bytes[p], *d = y->bytes[p];
+    if (c && d) return memcmp(c, d, x->kernel->param[p].byval_size) == 0;
+    if (c || d) return false;
     return a && b ? *a == *b : !a && !b && x->argument[p] == y->argument[p];
 }
 
@@ -199,7 +227,8 @@ static void summarize(const pass_fuse_input *in, uint32_t m, const pass_fuse_res
     s->launch = (pass_launch){.kernel = f,
                               .range = range_of(own, &result->range, s->remapped, in->scratch),
                               .argument = result->arg_of[m],
-                              .value = known_values(in->request, f, m, in->scratch)};
+                              .value = known_values(in->request, f, m, in->scratch),
+                              .bytes = known_bytes(in->request, f, m, in->scratch)};
     pass_find_accesses(&s->launch, in->scratch, &s->accesses);
     sort_by_object(s, in->scratch);
 }

@@ -1,8 +1,8 @@
 /* closure_members.c — the members of a struct by value, from a description or from its type.
  *
- * Members are in ascending order of offsets.  Bytes between them are members, too, which are marked:
- * the type of a union is that of one of its members, so they may be bytes of another one.  Time is
- * that of CLOSURE_MEMBERS members, and of the types: arrays of values are not walked further.
+ * Members are in ascending order of offsets.  Bytes between them are members, too, and marked: the
+ * type of a union is that of one of its members, so they may be bytes of another one.  Time is that
+ * of CLOSURE_MEMBERS members, and of the types: arrays of values are not walked further.
  */
 #include "passes/lower/closures.h"
 

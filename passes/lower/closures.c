@@ -114,16 +114,19 @@ static void add_size(const ir_module *m, ir_type t, const ir_param *p, uint64_t 
     *area = (*area + align - 1) / align * align + size;
 }
 
-/* Of all parameters of the kernel, with those in the place of c. */
-static uint64_t area_with(const closure *c, uint32_t at, const new_params *new) {
+/* Have all parameters of the kernel more bytes than they may have, with `new` in the place of c?
+ * NULL: c stays. */
+static bool exceeds_area(const closure *c, uint32_t at, const new_params *new) {
     const ir_func *f = c->kernel;
+    const uint64_t most = c->pass->layout->area;
     uint64_t area = 0;
     for (uint32_t k = 0; k < f->nparams; k++) {
-        for (uint32_t n = 0; k == at && n < new->n; n++)
+        const bool replaced = new &&k == at;
+        for (uint32_t n = 0; replaced && n < new->n; n++)
             add_size(f->module, new->data[n].type, &new->data[n].facts, &area);
-        if (k != at) add_size(f->module, f->param_val[k]->type, &f->param[k], &area);
+        if (!replaced) add_size(f->module, f->param_val[k]->type, &f->param[k], &area);
     }
-    return area;
+    return most && area > most;
 }
 
 /* --------------------------------------------------------------------------------------- bodies */
@@ -214,28 +217,27 @@ IR_NORETURN static void fail(const closure *c) {
 static bool choose(closure *c, uint32_t at, form *as, new_params *new) {
     const ir_layout *l = c->pass->layout;
     const bool declared = c->described || c->has_specials;
-    bool lowered = declared || c->has_pointers;
-    *as = l->values ? AS_VALUE : AS_MEMBERS;
     if (c->error && declared) fail(c);
     if (c->error) return false;
-    if (l->values && !c->has_specials) lowered = false;
-    bool spill = l->spill && c->many && !l->values && lowered;
-    if (c->many && !spill && !l->values && declared)
-        closure_fail(c->pass, "area-too-large",
-                     "kernel '%s', parameter %u has more than %d members", c->kernel->name,
-                     c->index, CLOSURE_MEMBERS);
-    if (c->many && !spill && !l->values) lowered = false;
-    if (!spill && lowered) add_params(c, *as, new);
-    if (!spill && l->area) {
-        const bool large = lowered ? area_with(c, at, new) > l->area
-                                   : area_with(c, c->kernel->nparams, new) > l->area;
-        if (large && !l->spill)
+    *as = l->values ? AS_VALUE : AS_MEMBERS;
+    bool lowered = l->values ? c->has_specials : declared || c->has_pointers;
+    bool large = lowered && *as == AS_MEMBERS && c->many;
+    if (large && !l->spill) {
+        if (declared)
+            closure_fail(c->pass, "area-too-large",
+                         "kernel '%s', parameter %u has more than %d members", c->kernel->name,
+                         c->index, CLOSURE_MEMBERS);
+        lowered = large = false;
+    }
+    if (lowered && !large) add_params(c, *as, new);
+    if (!large && exceeds_area(c, at, lowered ? new : NULL)) {
+        if (!l->spill)
             closure_fail(c->pass, "area-too-large",
                          "the parameters of kernel '%s' have more than %llu bytes", c->kernel->name,
                          (unsigned long long)l->area);
-        spill = large;
+        large = true;
     }
-    if (!spill) return lowered;
+    if (!large) return lowered;
     *as = AS_BUFFER;
     new->n = 0;
     add_params(c, *as, new);

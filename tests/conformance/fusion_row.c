@@ -42,11 +42,11 @@ static void take_args(runner *r, const char *s, size_t n) {
     unsigned args = 0;
     if (r->nmembers == MAX_MEMBERS) abort();
     for (size_t i = 0; i < n && args < MAX_ARGS;) {
-        while (i < n && (s[i] == ' ' || s[i] == ',')) i++;
+        while (i < n && strchr(" ,{}", s[i])) i++;
         size_t end = i;
         while (end < n && s[end] != ',') end++;
         if (end > i)
-            r->buffer_of[r->nmembers][args++] = note_buffer(r, s + i, strcspn(s + i, " ,)"));
+            r->buffer_of[r->nmembers][args++] = note_buffer(r, s + i, strcspn(s + i, " ,)}"));
         i = end;
     }
     r->nmembers++;

@@ -129,6 +129,32 @@ struct mixed {
     }
 };
 
+/* --------------------------------------------- accessors that functions of the device put together */
+
+void device_accessor::init(__attribute__((opencl_global)) float *buffer, range size,
+                           unsigned long begin) {
+    data = buffer + begin;
+    all = size;
+    first = begin;
+    last = begin + size.sizes[0];
+}
+
+void device_accessor::finish() {
+    if (item() == 0) data[0] += 1;
+}
+
+struct blend {
+    device_accessor in;
+    float by;
+    device_accessor out[2];
+    void operator()() {
+        unsigned long i = item();
+        if (i >= in.all.sizes[0]) return;
+        out[0][i] = in[i] * by;
+        out[1][i] = in[i] + by + in.last;
+    }
+};
+
 struct Scale;
 struct Shift;
 struct Square;
@@ -141,6 +167,7 @@ struct Smooth;
 struct Tiled;
 struct Weights;
 struct Mixed;
+struct Blend;
 
 int main() {
     launch<Scale>(scale{});
@@ -155,4 +182,5 @@ int main() {
     launch<Tiled>(tiled{}, nullptr);
     launch<Weights, weights, unsigned>({}, nullptr, nullptr);
     launch<Mixed>(mixed{});
+    launch<Blend>(blend{});
 }

@@ -61,3 +61,19 @@ template <typename T> struct local_accessor2 {
         return (__attribute__((opencl_local)) T *)(memory + first) + i * pitch;
     }
 };
+
+struct range {
+    unsigned long sizes[1];
+};
+
+/* An accessor whose bytes a host does not know: on a device, `init` makes it of a buffer and ranges, and
+ * `finish` ends it.  The compiler is not told; a layout names the two. */
+struct device_accessor {
+    __attribute__((opencl_global)) float *data;
+    range all;
+    unsigned long first, last;
+    [[clang::sycl_external]] void init(__attribute__((opencl_global)) float *buffer, range size,
+                                       unsigned long begin);
+    [[clang::sycl_external]] void finish();
+    __attribute__((opencl_global)) float &operator[](unsigned long i) const { return data[i]; }
+};

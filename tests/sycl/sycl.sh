@@ -1,7 +1,8 @@
 #!/bin/sh
 # sycl.sh BUILD: kernels that clang-22 makes of function objects, without and with optimization, run
 # on devices check and cpu, one by one and fused, and what is left of fused ones is what shapes.txt
-# says.  Addresses in local memory are not kept over barriers.
+# says.  Addresses in local memory are not kept over barriers.  So do kernels in assembly as DPC++ and
+# AdaptiveCpp write them (*.spvasm), with what a layout says of them, and reflection is that of *.txt.
 set -u
 build=$PWD/$1
 # shellcheck source=tests/count.sh
@@ -10,6 +11,32 @@ build=$PWD/$1
 count() {
     awk '/ = load / { loads++ } /^  store / { stores++ } / = alloca / { variables++ }
          END { print loads + 0, stores + 0, variables + 0 }'
+}
+
+# run_plan PLAN FOLDER: on both devices, fused and not.
+run_plan() {
+    for device in check cpu; do
+        for way in "" --unfused; do
+            if "$build/spvfuse" run $way -d $device "$2/$1.plan" >"$work/out" 2>&1 &&
+                ! grep -q 'not fused' "$work/out"; then
+                passed
+            else
+                failed "$1 in $2 on $device $way"
+                cat "$work/out"
+            fi
+        done
+    done
+}
+
+# count_left PLAN FOLDER WANT: loads, stores and variables of what the plan fuses.
+count_left() {
+    got=$("$build/spvfuse" fuse -t ir "$2/$1.plan" 2>"$work/err" | count)
+    if [ "$got" = "$3" ]; then
+        passed
+    else
+        failed "$1 in $2: $got, not $3"
+        cat "$work/err"
+    fi
 }
 
 for level in O0 O2; do
@@ -24,25 +51,13 @@ for level in O0 O2; do
     fi
     while read -r plan want; do
         case $plan in '' | '#'*) continue ;; esac
-        for device in check cpu; do
-            for way in "" --unfused; do
-                if "$build/spvfuse" run $way -d $device "$work/$level/$plan.plan" >"$work/out" 2>&1 &&
-                    ! grep -q 'not fused' "$work/out"; then
-                    passed
-                else
-                    failed "$plan at -$level on $device $way"
-                    cat "$work/out"
-                fi
-            done
-        done
-        got=$("$build/spvfuse" fuse -t ir "$work/$level/$plan.plan" 2>"$work/err" | count)
-        if [ "$got" = "$want" ]; then
-            passed
-        else
-            failed "$plan at -$level: $got, not $want"
-            cat "$work/err"
-        fi
+        run_plan "$plan" "$work/$level"
+        count_left "$plan" "$work/$level" "$want"
     done <tests/sycl/shapes.txt
+    "$build/spvfuse" opt --layout tests/sycl/specials.layout "$work/$level/pipelines.spv" \
+        -o "$work/$level/specials.ir" 2>"$work/err" || cat "$work/err"
+    run_plan specials "$work/$level"
+    count_left specials "$work/$level" "5 6 0"
     for device in check cpu cpu:untiered,simd=16; do
         for plan in tiled weights; do
             if "$build/spvfuse" run -d $device "$work/$level/$plan.plan" >"$work/out" 2>&1; then
@@ -69,4 +84,21 @@ for level in O0 O2; do
     fi
     check "OpenCL at -$level" timeout 60 "$build/tests/opencl/closures" "$work/$level/pipelines.spv"
 done
+
+# module, what is left of the fused kernel
+while read -r module want; do
+    spirv-as --target-env spv1.2 "tests/sycl/$module.spvasm" -o "$work/$module.spv"
+    check "$module is valid" spirv-val --target-env spv1.2 "$work/$module.spv"
+    "$build/spvfuse" opt --layout "tests/sycl/$module.layout" "$work/$module.spv" -o "$work/$module.ir"
+    cp "tests/sycl/$module.plan" "$work"
+    run_plan "$module" "$work"
+    count_left "$module" "$work" "$want"
+    "$build/spvfuse" info -O --layout "tests/sycl/$module.layout" "$work/$module.spv" >"$work/info"
+    "$build/spvfuse" info -O --json --layout "tests/sycl/$module.layout" "$work/$module.spv" \
+        >>"$work/info"
+    check "reflection of $module" diff -u "tests/sycl/$module.txt" "$work/info"
+done <<END
+adaptivecpp 1 1 0
+dpcpp 1 3 0
+END
 finish

@@ -4,9 +4,11 @@
  *
  * Structs are nested, some of them packed, with arrays, vectors and small integers.  A kernel copies
  * all bytes of one, padding as well and pointers apart, to where one of its pointers leads, in
- * pieces of any size.  It is launched on device cpu, which takes the struct apart, and on device
- * check with the arguments that spvf_closure_arguments makes.  Some kernels access the struct by an
- * offset that is not known, so that it stays in memory.
+ * pieces of any size.  It is launched on device cpu, which takes the struct apart; on device check
+ * with the arguments that spvf_closure_arguments makes; and on device cpu by a layout that leaves the
+ * struct as it is, or puts it into a buffer.  Some kernels access the struct by an offset that is not
+ * known, so that it stays in memory.  Some members are special: a function of the kernel puts them
+ * together of arguments, which are the bytes of the host's object.
  */
 #include "runtime/spvfuse_queue.h"
 #include "tests/random.h"
@@ -15,13 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BYTES = 4096, MOST_POINTERS = 256, MOST_DEPTH = 3, MOST_ARGS = 80, ROOM = 1 << 16 };
+enum { MOST_BYTES = 4096, MOST_POINTERS = 256, MOST_DEPTH = 3, MOST_ARGS = 700, ROOM = 1 << 16 };
 
 typedef struct {
     char text[ROOM]; /* of the type */
     size_t n;
     size_t pointers[MOST_POINTERS]; /* offsets */
     unsigned count;
+    bool specials;
     uint64_t random;
 } layout;
 
@@ -38,6 +41,36 @@ static void put(layout *l, const char *text) {
 /* ----------------------------------------------------------------------------------------- types */
 
 static extent draw_type(layout *l, unsigned depth);
+
+/* No other type has so long an array. */
+#define SPECIAL "{i64, [16 x i8]}"
+static const char specials[] =
+    "struct \"special\" = " SPECIAL "\n"
+    "special \"special\" init @init finalize @finalize\n"
+    "func @init(%self: ptr.generic, %a: i64, %b: ptr.private byval(8) align 4 of {i32, i32}, "
+    "%c: i32, %d: v2i16) {\n"
+    "entry:\n"
+    "  store %a, %self align 1\n"
+    "  %p8: ptr.generic = ptradd %self, 8\n"
+    "  copy %p8, %b, i64 8 align 1\n"
+    "  %p16: ptr.generic = ptradd %self, 16\n"
+    "  store %c, %p16 align 1\n"
+    "  %p20: ptr.generic = ptradd %self, 20\n"
+    "  store %d, %p20 align 1\n"
+    "  ret\n"
+    "}\n"
+    "func @finalize(%self: ptr.private) {\n"
+    "entry:\n"
+    "  store i64 -1, %self align 1\n"
+    "  ret\n"
+    "}\n";
+static const struct { size_t offset, size; } special_args[] = {{0, 8}, {8, 8}, {16, 4}, {20, 4}};
+
+static extent draw_special(layout *l) {
+    put(l, SPECIAL);
+    l->specials = true;
+    return (extent){24, 8};
+}
 
 static extent draw_leaf(layout *l, bool pointer) {
     static const struct {
@@ -96,10 +129,11 @@ static extent draw_struct(layout *l, unsigned depth, bool pointer) {
 }
 
 static extent draw_type(layout *l, unsigned depth) {
-    unsigned kind = depth < MOST_DEPTH ? below(l, 8) : 2;
-    return kind == 0   ? draw_struct(l, depth, false)
-           : kind == 1 ? draw_array(l, depth)
-                       : draw_leaf(l, below(l, 5) == 0);
+    unsigned kind = depth < MOST_DEPTH ? below(l, 8) : 2 + below(l, 6);
+    return kind == 0                       ? draw_struct(l, depth, false)
+           : kind == 1                     ? draw_array(l, depth)
+           : kind == 2 && below(l, 2) == 0 ? draw_special(l)
+                                           : draw_leaf(l, below(l, 5) == 0);
 }
 
 /* ---------------------------------------------------------------------------------------- kernels */
@@ -127,8 +161,9 @@ static void put_copy(kernel_text *k, size_t at, size_t size) {
 static void put_kernel(kernel_text *k, layout *l, extent e) {
     const size_t out = l->pointers[l->count - 1];
     k->n = 0;
-    PUT(k, "target 64\nkernel @k(%%zero: i64, %%s: ptr.private byval(%zu) align %zu of %s, ",
-        e.size, e.align, l->text);
+    PUT(k, "target 64\n%s", l->specials ? specials : "");
+    PUT(k, "kernel @k(%%zero: i64, %%s: ptr.private byval(%zu) align %zu of %s, ", e.size, e.align,
+        l->text);
     PUT(k, "%%more: i8) {\nentry:\n");
     PUT(k, "  %%base: ptr.private = ptradd %%s, %s\n", below(l, 4) ? "0" : "%zero");
     PUT(k, "  %%o: ptr.private = ptradd %%base, %zu\n", out);
@@ -149,16 +184,23 @@ typedef struct {
     spvf_device *device[2];
     spvf_queue *queue[2];
     const char *failure;
+    bool too_large; /* a struct with specials has more members than parameters are made of */
 } machine;
 
+/* How a kernel is launched. */
+typedef enum { WHOLE_ON_CPU, APART_ON_CHECK, LAID_OUT_ON_CPU, WAYS } way;
+
+static int device_of(way w) { return w == APART_ON_CHECK; }
+
 static void say(void *user, const spvf_message *m) {
-    (void)user;
-    if (m->severity == SPVF_ERROR) fprintf(stderr, "%s\n", m->formatted);
+    machine *to = user;
+    to->too_large = m->name && strcmp(m->name, "area-too-large") == 0;
+    if (m->severity == SPVF_ERROR && !to->too_large) fprintf(stderr, "%s\n", m->formatted);
 }
 
 static bool begin(machine *m) {
     static const char *const names[] = {"cpu", "check"};
-    const spvf_context_options o = {.size = sizeof o, .message = say};
+    const spvf_context_options o = {.size = sizeof o, .message = say, .message_user = m};
     bool ok = spvf_context_create(&o, &m->context) == SPVF_OK;
     for (int k = 0; k < 2; k++)
         ok = ok && spvf_device_open(m->context, names[k], &m->device[k]) == SPVF_OK &&
@@ -175,33 +217,56 @@ static void end(machine *m) {
 }
 
 typedef struct {
-    const spvf_kernel_info *info;
-    spvf_buffer *out;
-    spvf_argument args[MOST_ARGS];
-} arguments;
-
-static void set(void *user, size_t index, const void *bytes) {
-    arguments *a = user;
-    const spvf_arg_info *info = &a->info->args[index];
-    a->args[index] = info->kind == SPVF_ARG_BUFFER
-                         ? (spvf_argument){.buffer = a->out}
-                         : (spvf_argument){.bytes = bytes, .size = (size_t)info->size};
-}
-
-typedef struct {
     machine *machine;
     const layout *layout;
     const char *text;
     const unsigned char *bytes;
     size_t size;
+    spvf_layout laid_out;
+    bool optimized;
 } request;
+
+typedef struct {
+    const request *request;
+    const spvf_kernel_info *info;
+    spvf_buffer *out, *spilled;
+    spvf_argument args[MOST_ARGS];
+} arguments;
+
+/* A struct that is not among the parameters, in memory of device cpu. */
+static spvf_buffer *spill(const request *r, const void *bytes, uint64_t size) {
+    spvf_buffer *b;
+    if (size != r->size || spvf_buffer_create(r->machine->device[0], size, NULL, 0, &b) != SPVF_OK)
+        abort();
+    memcpy(spvf_buffer_address(b), bytes, size);
+    return b;
+}
+
+static void set(void *user, size_t index, const void *bytes) {
+    arguments *a = user;
+    const spvf_arg_info *info = &a->info->args[index];
+    spvf_argument *to = &a->args[index];
+    if (info->spilled)
+        *to = (spvf_argument){.buffer = a->spilled = spill(a->request, bytes, info->size)};
+    else if (info->kind == SPVF_ARG_BUFFER)
+        *to = (spvf_argument){.buffer = a->out};
+    else
+        *to = (spvf_argument){.bytes = bytes, .size = (size_t)info->size};
+}
+
+static void set_part(void *user, size_t index, const void *object) {
+    arguments *a = user;
+    const uint32_t n = a->info->args[index].special_arg;
+    a->args[index] = (spvf_argument){.bytes = (const char *)object + special_args[n].offset,
+                                     .size = special_args[n].size};
+}
 
 /* The whole struct; or what is made of it. */
 static void set_arguments(const request *r, arguments *a, bool whole) {
     static const int64_t zero;
     if (whole)
         a->args[1] = (spvf_argument){.bytes = r->bytes, .size = r->size};
-    else if (spvf_closure_arguments(a->info, 1, r->bytes, r->size, set, NULL, a) != SPVF_OK)
+    else if (spvf_closure_arguments(a->info, 1, r->bytes, r->size, set, set_part, a) != SPVF_OK)
         r->machine->failure = "spvf_closure_arguments";
     a->args[0] = (spvf_argument){.bytes = &zero, .size = 8};
     a->args[a->info->arg_count - 1] = (spvf_argument){.bytes = "", .size = 1};
@@ -213,46 +278,67 @@ static bool compare(const request *r, const unsigned char *got) {
     return true;
 }
 
-static bool launch(const request *r, const spvf_program *p, arguments *a, int device) {
+static bool launch(const request *r, const spvf_program *p, arguments *a, way w) {
     unsigned char got[MOST_BYTES];
     const spvf_launch what = {.program = (spvf_program *)(uintptr_t)p,
                               .kernel = "k",
                               .range = {.dims = 1, .global = {1}},
                               .args = a->args,
                               .arg_count = a->info->arg_count};
-    spvf_queue *q = r->machine->queue[device];
+    spvf_queue *q = r->machine->queue[device_of(w)];
     return spvf_queue_launch(q, &what, NULL, NULL) == SPVF_OK &&
            spvf_queue_read(q, a->out, 0, got, r->size, NULL, NULL) == SPVF_OK &&
            spvf_queue_finish(q) == SPVF_OK && compare(r, got);
 }
 
-/* Is the struct taken apart?  One with too many members is not. */
-static bool is_apart(const spvf_kernel_info *k) { return k->arg_count > k->host_arg_count; }
+/* Has the struct been taken apart?  One with too many members has not. */
+static bool is_apart(const spvf_kernel_info *k) {
+    for (size_t n = 0; n < k->arg_count; n++)
+        if (k->args[n].member) return true;
+    return false;
+}
 
-static bool run(const request *r, spvf_module *m, spvf_buffer *out, int device) {
-    arguments a = {.out = out};
+static bool run(const request *r, spvf_module *m, spvf_buffer *out, way w) {
+    static arguments a;
     spvf_program *p;
-    if (spvf_program_create(r->machine->device[device], m, &p) != SPVF_OK) return false;
-    a.info = device ? spvf_module_kernel(m, 0) : spvf_program_kernel(p, "k");
+    const spvf_kernel_info *lowered = spvf_module_kernel(m, 0);
+    const bool whole = !is_apart(lowered);
+    if (spvf_program_create(r->machine->device[device_of(w)], m, &p) != SPVF_OK) return false;
+    a = (arguments){.request = r, .out = out};
+    a.info = whole ? spvf_program_kernel(p, "k") : lowered;
     bool ok = a.info->arg_count <= MOST_ARGS;
-    if (ok) set_arguments(r, &a, !device);
-    ok = ok && launch(r, p, &a, device);
+    if (ok) set_arguments(r, &a, whole);
+    ok = ok && launch(r, p, &a, w);
+    spvf_buffer_destroy(a.spilled);
     spvf_program_destroy(p);
     return ok;
 }
 
-static bool run_on(const request *r, spvf_buffer *out, int device, bool optimized) {
-    const spvf_module_options o = {.size = sizeof o, .closures = device != 0};
+static bool run_on(const request *r, spvf_buffer *out, way w) {
+    const spvf_module_options o = {.size = sizeof o,
+                                   .closures = w == APART_ON_CHECK,
+                                   .layout = w == LAID_OUT_ON_CPU ? &r->laid_out : NULL};
     spvf_module *m;
+    r->machine->too_large = false;
     if (spvf_module_load(r->machine->context, "k", r->text, strlen(r->text), &o, &m) != SPVF_OK)
-        return false;
-    bool ok = !optimized || spvf_module_optimize(m, NULL) == SPVF_OK;
-    if (!device || is_apart(spvf_module_kernel(m, 0))) ok = ok && run(r, m, out, device);
+        return r->machine->too_large && r->layout->specials && w == APART_ON_CHECK;
+    bool ok = !r->optimized || spvf_module_optimize(m, NULL) == SPVF_OK;
+    if (w != APART_ON_CHECK || is_apart(spvf_module_kernel(m, 0))) ok = ok && run(r, m, out, w);
     spvf_module_destroy(m);
     return ok;
 }
 
+/* Some limits are below what other parameters take. */
+static spvf_layout draw_layout(layout *l) {
+    return (spvf_layout){.size = sizeof(spvf_layout),
+                         .convention = below(l, 2) ? SPVF_BY_VALUE : SPVF_DECOMPOSE,
+                         .parameter_area = below(l, 2) ? 0 : 1 + below(l, 200),
+                         .drop_unused = below(l, 2),
+                         .spill = true};
+}
+
 static bool try_layout(machine *m, uint64_t seed) {
+    static const char *const names[] = {"on cpu", "on check", "laid out"};
     static layout l;
     static kernel_text k;
     static unsigned char bytes[MOST_BYTES];
@@ -261,17 +347,16 @@ static bool try_layout(machine *m, uint64_t seed) {
     if (e.size > MOST_BYTES) return true;
     for (size_t n = 0; n < e.size; n++) bytes[n] = (unsigned char)below(&l, 256);
     put_kernel(&k, &l, e);
-    const bool optimized = below(&l, 2);
-    const request r = {m, &l, k.text, bytes, e.size};
+    const request r = {m, &l, k.text, bytes, e.size, draw_layout(&l), below(&l, 2)};
     bool ok = true;
-    for (int device = 0; device < 2 && ok; device++) {
+    for (way w = 0; w < WAYS && ok; w++) {
         spvf_buffer *out;
-        ok = spvf_buffer_create(m->device[device], MOST_BYTES, NULL, 0, &out) == SPVF_OK;
+        ok = spvf_buffer_create(m->device[device_of(w)], MOST_BYTES, NULL, 0, &out) == SPVF_OK;
         if (!ok) break;
-        void *address = device ? NULL : spvf_buffer_address(out);
+        void *address = device_of(w) ? NULL : spvf_buffer_address(out);
         memcpy(bytes + l.pointers[l.count - 1], &address, sizeof address);
-        ok = run_on(&r, out, device, optimized);
-        if (!ok) printf("%s\non %s: %s\n", k.text, device ? "check" : "cpu", l.text);
+        ok = run_on(&r, out, w);
+        if (!ok) printf("%s\n%s: %s\n", k.text, names[w], l.text);
         spvf_buffer_destroy(out);
     }
     return ok && !m->failure;
