@@ -765,8 +765,8 @@ enum {
     IR_PARAM_PADDING =
         8192, /* of a closure: bytes that no member has, though a union may use them */
     IR_PARAM_SPECIALIZED = 16384, /* code is made for its value; not for pointers to memory */
-    IR_PARAM_OPTIONAL = 32768, /* of a closure: need not be a parameter if it is not used */
-    IR_PARAM_SPILLED = 65536   /* to the byval_size bytes of a closure */
+    IR_PARAM_OPTIONAL = 32768,    /* of a closure: need not be a parameter if it is not used */
+    IR_PARAM_SPILLED = 65536      /* to the byval_size bytes of a closure */
 };
 
 typedef struct {

@@ -60,16 +60,18 @@ static void add_value(const closure *c, const closure_member *m, new_params *to)
     if (c->pass->layout->drop) p->facts.attrs |= IR_PARAM_OPTIONAL;
 }
 
-static ir_type host_type(ir_type t) { return t == ir_ptr(IR_GENERIC) ? ir_ptr(IR_GLOBAL) : t; }
-
 /* The special keeps its pointers, so what the function does not do with them says nothing. */
 static void add_special(const closure *c, const closure_member *m, uint32_t number,
                         new_params *to) {
     const ir_func *init = m->special->init;
     for (uint32_t k = 1; k < init->nparams; k++) {
         const ir_param *from = &init->param[k];
-        ir_param *p = &add_param(c, to, host_type(init->param_val[k]->type), m)->facts;
+        const ir_type t = init->param_val[k]->type;
+        const bool generic = t == ir_ptr(IR_GENERIC);
+        ir_param *p = &add_param(c, to, generic ? ir_ptr(IR_GLOBAL) : t, m)->facts;
         p->attrs = from->attrs & (IR_PARAM_BYVAL | IR_PARAM_ZEXT | IR_PARAM_SEXT);
+        const bool value = !ir_is_ptr(t) || p->attrs & IR_PARAM_BYVAL;
+        if (value) p->attrs |= c->param->attrs & IR_PARAM_SPECIALIZED;
         if (c->pass->layout->drop) p->attrs |= IR_PARAM_OPTIONAL;
         p->byval_size = from->byval_size;
         p->pointee = from->pointee;
@@ -144,7 +146,7 @@ static void store_member(ir_builder *b, const closure_member *m, ir_inst *value,
     ir_build_store(b, value, place(b, variable, m->offset), (unsigned)align, 0);
 }
 
-/* The value as the function takes it: host_type reversed, and the address of a special. */
+/* The value as the function takes it: perhaps as a generic pointer. */
 static ir_inst *as_argument(ir_builder *b, const ir_func *callee, uint32_t n, ir_inst *value) {
     const ir_type t = callee->param_val[n]->type;
     return t == value->type ? value : ir_build1(b, IR_OP_ptrcast, t, value);

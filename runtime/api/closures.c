@@ -24,10 +24,6 @@ bool rt_has_members(const ir_func *f) {
     return found;
 }
 
-static bool is_as_read(const ir_func *f, const rt_args *kept) {
-    return !rt_has_members(f) && f->nparams == kept->n;
-}
-
 static void keep_args(spvf_module *m, const ir_func *f) {
     rt_args *kept = ir_new(&m->arena, rt_args);
     *kept = rt_describe_args(m, f);
@@ -43,7 +39,7 @@ static void keep_args(spvf_module *m, const ir_func *f) {
 static void keep_lowered(spvf_module *m) {
     foreach_func (f, m->ir) {
         const rt_args *kept = ir_map_get(&m->host_args, (uintptr_t)f);
-        if (!kept || is_as_read(f, kept)) continue;
+        if (!kept || (!rt_has_members(f) && f->nparams == kept->n)) continue;
         rt_args *lowered = ir_new(&m->arena, rt_args);
         *lowered = rt_describe_args(m, f);
         ir_map_set(&m->arena, &m->lowered_args, (uintptr_t)f, lowered);

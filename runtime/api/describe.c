@@ -43,6 +43,7 @@ rt_args rt_describe_args(spvf_module *m, const ir_func *f) {
         args[i].read_only |= args[i].kind == SPVF_ARG_BUFFER && !written[i];
         args[i].used = f->param_val[i]->uses != NULL;
         args[i].access = rt_arg_access(m, f, i);
+        if (args[i].read_only) args[i].access &= SPVF_ACCESS_READ;
         if (args[i].member) continue;
         const rt_arg_origin *origin = ir_map_get(&m->origins, (uintptr_t)f->param_val[i]);
         if (origin)

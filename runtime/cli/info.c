@@ -16,6 +16,15 @@ static void print_place(const spvf_arg_info *a) {
         printf("  %u: ", a->closure);
 }
 
+/* What the kernel does with it, as far as that is known. */
+static const char *access_of(const spvf_arg_info *a) {
+    if (!a->used) return a->constant ? ", constant, unused" : ", unused";
+    if (a->constant) return ", constant";
+    if (a->kind != SPVF_ARG_BUFFER && a->kind != SPVF_ARG_LOCAL) return "";
+    if (a->read_only || a->access == SPVF_ACCESS_READ) return ", read-only";
+    return a->access == SPVF_ACCESS_WRITE ? ", write-only" : "";
+}
+
 static void print_arg(const spvf_arg_info *a) {
     print_place(a);
     printf("%s", a->padding ? "padding" : a->spilled ? "spilled struct" : kinds[a->kind]);
@@ -25,14 +34,7 @@ static void print_arg(const spvf_arg_info *a) {
     if (a->kind == SPVF_ARG_VALUE || a->spilled)
         printf(", %llu bytes", (unsigned long long)a->size);
     if (a->align) printf(", align %u", a->align);
-    if (a->constant) printf(", constant");
-    if (a->constant || (a->kind != SPVF_ARG_BUFFER && a->kind != SPVF_ARG_LOCAL))
-        ;
-    else if (a->read_only || (a->used && a->access == SPVF_ACCESS_READ))
-        printf(", read-only");
-    else if (a->access == SPVF_ACCESS_WRITE)
-        printf(", write-only");
-    if (!a->used) printf(", unused");
+    fputs(access_of(a), stdout);
     if (a->no_alias) printf(", noalias");
     if (a->specialized) printf(", specialized");
     putchar('\n');

@@ -99,6 +99,6 @@ while read -r module want; do
     check "reflection of $module" diff -u "tests/sycl/$module.txt" "$work/info"
 done <<END
 adaptivecpp 1 1 0
-dpcpp 1 3 0
+dpcpp 1 2 0
 END
 finish

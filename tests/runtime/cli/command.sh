@@ -179,6 +179,43 @@ expect 0 "*\"refusal\":\"it calls 'far': imported without a definition\"*" '' \
     "$spvfuse" info --json broken.ir
 expect 0 '*"name":"a\\ufffdbé"*' '' "$spvfuse" info --json name.ir
 
+# ---- layouts
+cat >closure.ir <<'IR'
+target 64
+struct "acc" = {ptr.global, i64}
+func @init(%self: ptr.private, %p: ptr.global, %n: i64) export {
+entry:
+  store %p, %self align 8
+  ret
+}
+kernel @k(%s: ptr.private byval(24) align 8 of {i32, {ptr.global, i64}}) {
+entry:
+  %n: i32 = load %s align 4
+  %1: ptr.private = ptradd %s, 8
+  %p: ptr.global = load %1 align 8
+  store %n, %p align 4
+  ret
+}
+IR
+printf 'layout drop\nspecial "acc" init @init\n' >k.layout
+printf 'special "other" init @init\n' >wrong.layout
+printf 'special acc init @init\n' >broken.layout
+printf 'layout\0' >zero.layout
+expect 0 'kernel k*0, byte 0: value, 4 bytes*0, byte 8: buffer 0 of special 0, write-only*2 unused parts of structs dropped*' '' \
+    "$spvfuse" info -O --layout k.layout closure.ir
+expect 0 '*"space":"global","access":"write","used":true,"closure":0,"offset":8,"padding":false,"spilled":false,"special":0,"special_arg":0*"dropped":\[1,3\]*' '' \
+    "$spvfuse" info -O --json --layout k.layout closure.ir
+expect 0 'kernel k*0, byte 8: buffer*0, byte 16: value, 8 bytes*' '' "$spvfuse" info closure.ir
+expect 0 '*special(0, 0)*' '' "$spvfuse" opt --layout k.layout closure.ir
+expect 0 '*special(0, 0)*' '' "$spvfuse" compile -t ir -O0 --layout k.layout closure.ir
+expect 1 '' "*layout-mismatch: the module has no structure 'other'*" \
+    "$spvfuse" info --layout wrong.layout closure.ir
+expect 1 '' "broken.layout:1:9: error: expected the name of a structure, found 'acc'" \
+    "$spvfuse" opt --layout broken.layout closure.ir
+expect 1 '' 'none.layout: error: cannot be read' "$spvfuse" info --layout none.layout closure.ir
+expect 1 '' 'zero.layout: error: the text has a zero byte' \
+    "$spvfuse" info --layout zero.layout closure.ir
+
 # ---- kernels that cannot be used, with what else is said about them
 cat >refused.ir <<'IR'
 target 64
