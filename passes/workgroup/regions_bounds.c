@@ -12,6 +12,11 @@
  *   id < n   is   counter < n - base, or no iteration if n is less than base
  * A loop begins at the first id for which the opposite, id < n, does not hold.  A test for local id
  * 0 is a bound, too.
+ *
+ * Of a sub-group, id is that of its first item plus the lane.  A test that all lanes answer alike
+ * is a guard, otherwise it bounds the lanes; either bounds the loop over sub-groups, too, where the
+ * first item is the number of the sub-group times its size:
+ *   first < n   is   sub-group < n / size, rounded up
  */
 #include "passes/workgroup/regions_impl.h"
 
@@ -34,9 +39,10 @@ typedef struct {
 
 /* ------------------------------------------------------------------------------- tests of an id */
 
-static bool is_global_id(const bounder *c, const ir_inst *v) {
-    for (uint32_t k = 0; k < c->ids->global_id.n; k++)
-        if (c->ids->global_id.data[k] == v) return true;
+/* Is the sum of v and the id of an item an id of it?  It may have been computed again. */
+static bool is_base(const bounder *c, const ir_inst *v) {
+    for (uint32_t k = 0; k < c->ids->base.n; k++)
+        if (c->ids->base.data[k] == v) return true;
     return false;
 }
 
@@ -59,7 +65,7 @@ static int find_shifted_id(const bounder *c, const ir_inst *v, ir_inst **base) {
 
 /* The dimension of the id that v is, or -1; *base: its first value in this group, NULL for 0. */
 static int find_id(const bounder *c, ir_inst *v, ir_inst **base) {
-    bool small = c->g->shape->small_ids, cut = v->op == IR_OP_trunc && v->type == IR_I32;
+    bool cut = v->op == IR_OP_trunc && v->type == IR_I32;
     int local = find_local_id(c, v);
     *base = NULL;
     if (local < 0) local = find_shifted_id(c, v, base);
@@ -67,10 +73,12 @@ static int find_id(const bounder *c, ir_inst *v, ir_inst **base) {
     if (cut) v = ir_arg(v, 0);
     for (int d = 0; d < 3; d++) {
         const ir_inst *id = c->ids->id[d];
-        if (v->op != IR_OP_add || ir_is_leaf(id) || (cut && !small)) continue;
+        if (v->op != IR_OP_add || ir_is_leaf(id)) continue;
         bool first = ir_arg(v, 0) == id;
-        if (!(first || ir_arg(v, 1) == id) || !is_global_id(c, v)) continue;
-        *base = ir_arg(v, first);
+        ir_inst *other = ir_arg(v, first);
+        if (!(first || ir_arg(v, 1) == id) || !is_base(c, other)) continue;
+        if (cut && !c->g->shape->small_ids && other != c->ids->first_x) continue;
+        *base = other;
         return d;
     }
     return -1;
@@ -102,7 +110,7 @@ static bool is_bound(const bounder *c, const test *t, int *d, ir_inst **base) {
     if (*d < 0) return false;
     bool less =
         t->op == IR_OP_ult || t->op == IR_OP_ule || t->op == IR_OP_slt || t->op == IR_OP_sle;
-    bool zero = t->op == IR_OP_eq && !*base && ir_is_const(t->right) && t->right->imm.bits == 0;
+    bool zero = t->op == IR_OP_eq && ir_is_const(t->right) && t->right->imm.bits == 0;
     return (zero || less) && pass_may_hoist(c->hoister, t->right);
 }
 
@@ -116,18 +124,63 @@ static bool has_const_bound(const bounder *c, int d) {
     return c->out->bound[d] && ir_is_const(c->out->bound[d]);
 }
 
+static void add_guard(bounder *c, ir_inst *x) {
+    ir_inst **guard = &c->out->guard;
+    *guard = *guard ? ir_build2(&c->hoister->b, IR_OP_and, IR_I1, *guard, x) : x;
+}
+
+static void add_bound(bounder *c, int d, ir_inst *count) {
+    ir_inst **bound = &c->out->bound[d];
+    *bound = build(c, IR_OP_umin, *bound ? *bound : c->ids->count[d], count);
+}
+
+/* Does the test, of ids from `base` on, hold for all items of a sub-group or for none? */
+static bool is_for_whole_subgroup(const bounder *c, const test *t, const ir_inst *base) {
+    bool below = t->op == IR_OP_ult || t->op == IR_OP_slt;
+    if (!below || !c->g->lanes || !base || base != c->ids->first_x) return false;
+    return ir_is_const(t->right) && t->right->imm.bits % c->g->lanes == 0;
+}
+
 static bool make_bound(bounder *c, const test *t) {
     int d;
     ir_inst *base;
     bool zero = t->op == IR_OP_eq;
     if (!is_bound(c, t, &d, &base)) return false;
     if (has_const_bound(c, d) || (zero && c->out->start[d])) return false;
-    ir_inst *count = find_count(c, t, base), **bound = &c->out->bound[d];
-    if (zero) /* there is one at least */
-        *bound = count;
+    if (is_for_whole_subgroup(c, t, base))
+        add_guard(c, ir_build2(&c->hoister->b, IR_OP_ult, IR_I1, base, find_limit(c, t)));
+    else if (zero && !base) /* there is one at least */
+        c->out->bound[d] = find_count(c, t, base);
     else
-        *bound = build(c, IR_OP_umin, *bound ? *bound : c->ids->count[d], count);
+        add_bound(c, d, find_count(c, t, base));
     return true;
+}
+
+/* A test of the first item of a sub-group, whose number is that of the sub-group times its size. */
+static bool make_scaled_bound(bounder *c, const test *t) {
+    const ir_inst *v = t->left;
+    if (t->op != IR_OP_ult || v->op != IR_OP_mul || !(v->flags & IR_NUW)) return false;
+    if (!ir_is_const(ir_arg(v, 1)) || !pass_may_hoist(c->hoister, t->right)) return false;
+    uint64_t size = ir_arg(v, 1)->imm.bits;
+    int d = find_local_id(c, ir_arg(v, 0));
+    if (d < 0 || has_const_bound(c, d) || !size || size & (size - 1)) return false;
+    ir_inst *above = build(c, IR_OP_uaddsat, find_limit(c, t), pass_number(c->g, size - 1));
+    add_bound(c, d,
+              build(c, IR_OP_lshr, above, pass_number(c->g, (uint64_t)__builtin_ctzll(size))));
+    return true;
+}
+
+/* The same of a loop over some of its items: it runs if the least of several numbers is not 0, one
+ * of which is what the first item is below its limit.  The test remains. */
+static void make_implied_bound(bounder *c, const test *t) {
+    ir_inst *least = t->right;
+    if (t->op != IR_OP_ult || !ir_is_const(t->left) || least->op != IR_OP_umin) return;
+    for (unsigned n = 0; n < 2; n++) {
+        const ir_inst *left = ir_arg(least, n);
+        if (left->op != IR_OP_usubsat) continue;
+        const test first = {IR_OP_ult, ir_arg(left, 1), ir_arg(left, 0)};
+        if (make_scaled_bound(c, &first)) return;
+    }
 }
 
 static bool make_start(bounder *c, const test *t) {
@@ -142,9 +195,9 @@ static bool make_start(bounder *c, const test *t) {
 
 static bool make_guard(bounder *c, ir_inst *condition, bool holds) {
     if (!pass_may_hoist(c->hoister, condition)) return false;
-    ir_inst *x = pass_hoist(c->hoister, condition), **guard = &c->out->guard;
+    ir_inst *x = pass_hoist(c->hoister, condition);
     if (!holds) x = ir_build2(&c->hoister->b, IR_OP_xor, IR_I1, x, ir_const(c->g->f, IR_I1, 1));
-    *guard = *guard ? ir_build2(&c->hoister->b, IR_OP_and, IR_I1, *guard, x) : x;
+    add_guard(c, x);
     return true;
 }
 
@@ -200,7 +253,9 @@ static bool becomes_bound(bounder *c, ir_inst *i, bool holds) {
     if (!holds) t = (test){pass_opposite(t.op), ir_arg(i, 1), ir_arg(i, 0)};
     if (!holds && (i->op == IR_OP_eq || i->op == IR_OP_ne))
         t.left = ir_arg(i, 0), t.right = ir_arg(i, 1);
-    return make_bound(c, &t) || make_start(c, &t);
+    if (make_bound(c, &t) || make_scaled_bound(c, &t) || make_start(c, &t)) return true;
+    make_implied_bound(c, &t);
+    return false;
 }
 
 /* Takes bounds out of the branch that ends b; true when nothing is left of it. */

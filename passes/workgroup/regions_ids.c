@@ -91,6 +91,7 @@ static ir_inst *global_id(pass_group_builder *g, pass_item_ids *ids, ir_builder 
     }
     id = pass_build_plain(b, IR_OP_add, base, id);
     *ir_push(g->scratch, &ids->global_id) = id;
+    *ir_push(g->scratch, &ids->base) = base;
     return id;
 }
 

@@ -88,6 +88,7 @@ typedef struct {
     ir_inst *id[3], *item;         /* local ids and linear id, until there are counters of loops */
     ir_inst *rounded;              /* items of a full group, rounded up to a multiple of 64 */
     ir_value_list global_id;       /* sums of a value of the group and an id */
+    ir_value_list base;            /* these values of the group */
     ir_inst *subgroup, *subgroups; /* its number, and how many the group has; NULL: one item each */
     ir_inst *lane, *lanes;         /* the place of the item in its sub-group; items of that */
     ir_inst *first_x;              /* local id 0 is this plus the lane; NULL: it is no such sum */

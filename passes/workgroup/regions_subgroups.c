@@ -122,6 +122,7 @@ void pass_make_lane_ids(pass_group_builder *g, pass_item_ids *ids) {
     ids->first_x = ids->id[0];
     ids->id[0] = pass_build_plain(&b, IR_OP_add, ids->first_x, ids->lane);
     *ir_push(g->scratch, &ids->global_id) = ids->id[0];
+    *ir_push(g->scratch, &ids->base) = ids->first_x;
 }
 
 /* Other sub-groups use the same memory after this one, unless they wait for each other. */
