@@ -14,7 +14,7 @@ opencl="opencl-headers ocl-icd-opencl-dev pocl-opencl-icd"
 tests="spirv-tools clang-15 libclang-common-15-dev llvm-15 llvm-spirv-15 clang-22
        libcriterion-dev libmpfr-dev libzydis-dev qemu-user gcc-aarch64-linux-gnu
        libc6-dev-arm64-cross valgrind debootstrap clang-format git ca-certificates
-       clinfo clpeak python3-pyopencl clfft-client"
+       g++ clinfo clpeak python3-pyopencl clfft-client"
 
 missing=
 if command -v dpkg-query >/dev/null 2>&1; then

@@ -120,7 +120,9 @@ $(marked 'a program that runs with')
 EOF
 
 # Each command in a block of sh runs, from this folder; what it writes goes elsewhere, and ninja has run.
+# Those of the tutorial, which build on each other, are run by tutorial.sh.
 for page in README.md docs/*.md; do
+    [ "$page" != docs/TUTORIAL.md ] || continue
     awk '/^```sh$/ { on = 1; next } /^```/ { on = 0 } on' "$page" | grep -v -e '^ninja ' -e '^sh setup.sh' |
         sed "s|build/|$1/|g; s|-o |-o $work/|g" >"$work/commands"
     while read -r command; do

@@ -48,6 +48,9 @@ const char *cli_device(void);
 char *cli_read(const char *path, size_t *size);
 /* To a file, or standard output for NULL or "-".  False after a message. */
 bool cli_write(const char *path, const void *data, size_t size);
+/* A header in C for the object that is made of the module; `source` is where that came from.  False
+ * after a message. */
+bool cli_write_header(const char *path, const spvf_module *m, const char *source);
 spvf_module *cli_load_module(spvf_context *context, const char *path,
                              const spvf_module_options *options);
 /* The same with what --define, --specialize and --layout say; `target` as in spvf_module_options,

@@ -36,20 +36,21 @@ typedef struct {
 } output;
 
 /* The passes end where -stop-after says; native code that would follow is not made then. */
-static bool optimize_and_emit(spvf_module *m, const output *t) {
+static bool optimize_and_emit(spvf_module *m, const char *file, const output *t) {
     spvf_pass_options o = cli_pass_options(t->native);
     bool stopped = false;
     o.range = t->range;
     o.stopped = &stopped;
     if (t->optimize && spvf_module_optimize(m, &o) != SPVF_OK) return false;
-    return emit(m, t->native && stopped ? "ir" : t->name);
+    if (!emit(m, t->native && stopped ? "ir" : t->name)) return false;
+    return !cli_has("--header") || cli_write_header(cli_get("--header"), m, file);
 }
 
 static int transform(const char *file, const output *t) {
     spvf_context *c = cli_context();
     spvf_module *m = cli_load_defined(c, file, t->name, false);
     if (m && strncmp(t->name, "spirv", 5) == 0) warn_of_specs(m, file);
-    bool ok = m && optimize_and_emit(m, t);
+    bool ok = m && optimize_and_emit(m, file, t);
     cli_print_counters(stderr, c);
     spvf_module_destroy(m);
     spvf_context_destroy(c);
@@ -92,6 +93,10 @@ static int run_compile(const char *const *files) {
                 "ptx[:sm_N], cubin[:sm_N], x86_64[:v2|:v3|:v4|:icelake]\n");
         return CLI_USAGE;
     }
+    if (cli_has("--header") && (strncmp(name, "x86_64", 6) != 0 || cli_has("--abi"))) {
+        fprintf(stderr, "spvfuse compile: --header describes objects of -t x86_64 without --abi\n");
+        return CLI_USAGE;
+    }
     const output t = {.name = whole, .native = is_native(name), .optimize = !cli_has("-O0")};
     return transform(files[0], &t);
 }
@@ -119,6 +124,7 @@ static const cli_option compile_options[] = {
     {"-S", NULL, "x86_64: assembly, to be read"},
     {"-g", NULL, "x86_64: debug information"},
     {"--abi", "nativecpu", "x86_64: functions and table of DPC++'s Native CPU"},
+    {"--header", "FILE", "x86_64: declarations of the kernels in C, for calling them"},
     {"--regalloc", "stack", "x86_64: every value in memory"},
     {"-O0", NULL, "no passes: as it was read"},
     {"-o", "FILE", "output (default: standard output)"},

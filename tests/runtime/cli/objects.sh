@@ -86,4 +86,53 @@ for level in $("$tree/$1/tests/run" --levels); do
         link_and_run nativecpu -t x86_64:$level --abi nativecpu $more
     done
 done
+
+# Headers: every scalar type, a value without one, local memory, and names that are keywords of C++.
+cat >types.cl <<'CL'
+typedef struct { int a, b; } pair;
+kernel void all(char this, uchar b, short c, ushort d, int e, uint f, long g, ulong h, float i,
+                double j, float4 v, pair p, int unused, local int *class, global const int *in,
+                global double *out) {
+    class[get_local_id(0)] = in[0];
+    out[0] = (double)this + b + c + d + e + f + g + h + i + j + v.x + v.w + p.a + p.b + class[0];
+}
+kernel void nothing(void) {}
+CL
+cat >types.c <<'C'
+#include "types.h"
+int main(void) {
+    _Alignas(128) static char local[128];
+    spvf_group_info all = {.group_end = {1, 1, 1}, .num_groups = {1, 1, 1}, .work_dim = 1,
+                           .local_size = {1, 1, 1}, .global_size = {1, 1, 1}, .local = local};
+    _Alignas(16) const float v[4] = {1, 8, 8, 2};
+    const int p[2] = {3, 4}, in = 5;
+    double out = 0;
+    spvf_run_all(&all, -1, 255, -2, 65535, -3, 4000000000u, -4, 1ull << 40, 0.5f, 0.25, v, p, 9, 0,
+                 &in, &out);
+    spvf_run_nothing(&all);
+    return out != -1 + 255 - 2 + 65535 - 3 + 4000000000.0 - 4 + 1099511627776.0 + 0.75 + 15;
+}
+C
+cat >header.sh <<'SH'
+set -e
+clang-15 -target spir64 -O1 -cl-std=CL1.2 -fno-discard-value-names -cl-kernel-arg-info -emit-llvm \
+    -c types.cl -o types.bc
+llvm-spirv-15 $2 types.bc -o types.spv
+"$1" compile types.spv -t x86_64:v2 -o types.o --header types.h
+SH
+names=--preserve-ocl-kernel-arg-type-metadata-through-string
+strict='-Wall -Wextra -Wpedantic -Wconversion -Werror'
+check "a header without types of arguments" sh header.sh "$spvfuse"
+check "values are given by address" grep -q 'const void \*arg_this /\* of 1 bytes \*/' types.h
+check "a header" sh header.sh "$spvfuse" $names
+# shellcheck disable=SC2086
+check "its program" gcc -std=c17 $strict -I. -isystem "$tree/runtime" types.c types.o -o types
+[ -z "$("$tree/$1/tests/run" --levels)" ] || check "its program runs" ./types
+# shellcheck disable=SC2086
+check "a header in C++" g++ -std=c++17 $strict -I"$tree/runtime" -include types.h -x c++ \
+    -fsyntax-only /dev/null
+check "a header of PTX" sh -c '"$1" compile types.spv -t ptx -o t.ptx --header t.h; [ $? = 2 ]' - \
+    "$spvfuse"
+check "a folder that does not exist" sh -c '! "$1" compile types.spv -t x86_64 -o t.o --header no/t' \
+    - "$spvfuse"
 finish

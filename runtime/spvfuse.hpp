@@ -1,0 +1,227 @@
+/* spvfuse.hpp — spvfuse.h and spvfuse_queue.h for C++17: objects that release what they hold, and
+ * exceptions in place of statuses.
+ *
+ *     spvf::context context;
+ *     spvf::device device(context, "cpu");
+ *     spvf::program program(device, spvf::module(context, "k.spv"));
+ *     spvf::queue queue(device);
+ *     std::vector<float> x(1000);
+ *     spvf::buffer b(device, x);
+ *     queue.launch(program, "scale", spvf::range(1000, 50), b, 2.0f);
+ *     queue.finish();
+ *
+ * An object may be moved, not copied, and converts to the handle of the C interface, so that all
+ * functions of that can be called with it.  What is destroyed lives on until the commands that use
+ * it have ended, but memory that is the program's has to outlive them: finish the queue first.
+ * Errors: spvf::error, with the last message of an error that the library gave.
+ * Warnings, such as refusals, are kept for context::warnings.
+ * Threads: as in the C interface.
+ * Containers, plans and explanations are not wrapped: call the C interface for them. */
+#ifndef SPVFUSE_HPP
+#define SPVFUSE_HPP
+
+#include "spvfuse_queue.h"
+
+#include <array>
+#include <cstdint>
+#include <fstream>
+#include <exception>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace spvf {
+
+class error : public std::runtime_error {
+  public:
+    error(spvf_status status, const std::string &text) : std::runtime_error(text), code(status) {}
+    spvf_status status() const { return code; }
+
+  private:
+    spvf_status code;
+};
+
+/* What the library said, from whatever thread. */
+class messages {
+  public:
+    /* Called by the library, which no exception may pass through. */
+    void add(const spvf_message &message) noexcept try {
+        std::lock_guard<std::mutex> guard(lock);
+        if (message.severity == SPVF_ERROR) last = message.formatted;
+        if (message.severity == SPVF_WARNING) warned.push_back(message.formatted);
+    } catch (const std::exception &) {
+    }
+    std::vector<std::string> take_warnings() {
+        std::lock_guard<std::mutex> guard(lock);
+        return std::exchange(warned, {});
+    }
+    void check(spvf_status status) {
+        if (status == SPVF_OK) return;
+        std::lock_guard<std::mutex> guard(lock);
+        throw error(status,
+                    last.empty() ? std::string(spvf_status_name(status)) : std::exchange(last, {}));
+    }
+
+  private:
+    std::mutex lock;
+    std::string last;
+    std::vector<std::string> warned;
+};
+
+/* The owner of a handle, and of the messages that the library may add to as long as there is one. */
+template <typename T, void (*destroy)(T *)> class handle {
+  public:
+    handle(handle &&) = default;
+    handle &operator=(handle &&other) noexcept {
+        owned = std::move(other.owned); /* what was destroyed may have had something to say */
+        said = std::move(other.said);
+        return *this;
+    }
+    operator T *() const { return owned.get(); }
+    T *get() const { return owned.get(); }
+    const std::shared_ptr<messages> &log() const { return said; }
+
+  protected:
+    explicit handle(const std::shared_ptr<messages> &log) : said(log) {}
+    /* Takes what `make(T **)` has made. */
+    template <typename F> void own(F make) {
+        T *made = nullptr;
+        said->check(make(&made));
+        owned.reset(made);
+    }
+
+  private:
+    struct deleter {
+        void operator()(T *object) const { destroy(object); }
+    };
+    std::shared_ptr<messages> said;
+    std::unique_ptr<T, deleter> owned;
+};
+
+class context : public handle<spvf_context, spvf_context_destroy> {
+  public:
+    context() : handle(std::make_shared<messages>()) {
+        spvf_context_options options = {};
+        options.size = sizeof options;
+        options.message = [](void *user, const spvf_message *message) {
+            static_cast<messages *>(user)->add(*message);
+        };
+        options.message_user = log().get();
+        own([&](spvf_context **out) { return spvf_context_create(&options, out); });
+    }
+    /* All warnings since the last call. */
+    std::vector<std::string> warnings() const { return log()->take_warnings(); }
+};
+
+class module : public handle<spvf_module, spvf_module_destroy> {
+  public:
+    /* SPIR-V, a container, or text of the IR, from a file. */
+    module(const context &context, const std::string &file) :handle(context.log()) {
+        std::ifstream in(file, std::ios::binary);
+        if (!in) throw error(SPVF_ERROR_IO, file + ": cannot be read");
+        std::string bytes{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+        own([&](spvf_module **out) {
+            return spvf_module_load(context, file.c_str(), bytes.data(), bytes.size(), nullptr,
+                                    out);
+        });
+    }
+};
+
+class device : public handle<spvf_device, spvf_device_destroy> {
+  public:
+    explicit device(const context &context, const char *name = nullptr) : handle(context.log()) {
+        own([&](spvf_device **out) { return spvf_device_open(context, name, out); });
+    }
+};
+
+class program : public handle<spvf_program, spvf_program_destroy> {
+  public:
+    program(const device &device, const spvf_module *module) : handle(device.log()) {
+        own([&](spvf_program **out) { return spvf_program_create(device, module, out); });
+    }
+};
+
+class buffer : public handle<spvf_buffer, spvf_buffer_destroy> {
+  public:
+    /* Memory of the device, with a copy of what is at `host` unless that is null. */
+    buffer(const device &device, std::size_t bytes, void *host = nullptr,
+           spvf_buffer_flags flags = SPVF_COPY_HOST)
+        : handle(device.log()) {
+        own([&](spvf_buffer **out) { return spvf_buffer_create(device, bytes, host, flags, out); });
+    }
+    /* The memory of the vector, which outlives the commands that use it and keeps its size. */
+    template <typename T>
+    buffer(const device &device, std::vector<T> &memory)
+        : buffer(device, memory.size() * sizeof(T), memory.data(), SPVF_USE_HOST) {}
+};
+
+/* A range of one dimension; others are made as spvf_range. */
+inline spvf_range range(std::uint64_t global, std::uint64_t local = 0) {
+    spvf_range made = {};
+    made.dims = 1;
+    made.global[0] = global;
+    made.local[0] = local;
+    return made;
+}
+
+inline spvf_argument argument(const buffer &buffer) { return {buffer, 0, nullptr, 0, nullptr}; }
+template <typename T, typename = std::enable_if_t<std::is_trivially_copyable<T>::value>>
+spvf_argument argument(const T &value) {
+    return {nullptr, 0, &value, sizeof value, nullptr};
+}
+
+class queue : public handle<spvf_queue, spvf_queue_destroy> {
+  public:
+    explicit queue(const device &device) : handle(device.log()) {
+        own([&](spvf_queue **out) { return spvf_queue_create(device, nullptr, out); });
+    }
+    /* Arguments are buffers and values, in the order of the kernel's parameters. */
+    template <typename... T>
+    void launch(const program &program, const char *kernel, const spvf_range &range,
+                const T &...arguments) {
+        std::array<spvf_argument, sizeof...(T)> all = {argument(arguments)...};
+        spvf_launch what = {program, kernel, range, all.data(), all.size(), false};
+        log()->check(spvf_queue_launch(get(), &what, nullptr, nullptr));
+    }
+    void finish() { log()->check(spvf_queue_finish(get())); }
+    void start_fusion() { log()->check(spvf_queue_start_fusion(get(), nullptr)); }
+    void complete_fusion() { log()->check(spvf_queue_complete_fusion(get(), nullptr)); }
+};
+
+/* Launches that are recorded once, fused, and run as often as the program wants. */
+class graph : public handle<spvf_graph, spvf_graph_destroy> {
+  public:
+    explicit graph(const device &device) : handle(device.log()) {
+        own([&](spvf_graph **out) { return spvf_graph_create(device, nullptr, out); });
+    }
+    /* The number of the launch. */
+    template <typename... T>
+    std::size_t launch(const program &program, const char *kernel, const spvf_range &range,
+                       const T &...arguments) {
+        std::array<spvf_argument, sizeof...(T)> all = {argument(arguments)...};
+        spvf_launch what = {program, kernel, range, all.data(), all.size(), false};
+        std::size_t index = 0;
+        log()->check(spvf_graph_launch(get(), &what, &index));
+        return index;
+    }
+    /* The contents of the buffer are not needed outside of the graph. */
+    void internal(const buffer &buffer) {
+        log()->check(spvf_graph_internal(get(), buffer, SPVF_PROMOTE_AUTO));
+    }
+    void commit() { log()->check(spvf_graph_commit(get())); }
+    std::size_t kernel_count() const { return spvf_graph_kernel_count(get()); }
+    /* For the runs to come. */
+    template <typename T> void set_value(std::size_t launch, std::size_t arg, const T &value) {
+        log()->check(spvf_graph_set_value(get(), launch, arg, &value, sizeof value));
+    }
+    void run(const queue &queue) { log()->check(spvf_graph_run(get(), queue, nullptr, nullptr)); }
+};
+
+} // namespace spvf
+
+#endif
