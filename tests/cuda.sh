@@ -14,7 +14,7 @@ bin=$folder/bin
 out=$folder/out
 rm -rf "$out"
 mkdir -p "$out"
-export SPVFUSE_CACHE_DIR="$out/cache"
+export SPVFUSE_CACHE_DIR="$out/kept"
 json=$folder/cuda.json
 separator='['
 bad=0

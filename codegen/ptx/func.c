@@ -232,9 +232,18 @@ static bool needs_old_phis(ptx_func *fn, const ir_block *b, unsigned edge) {
     return false;
 }
 
+/* Should ptxas unroll a loop that ends with this branch?  It does not pay if the loop has a second
+ * test, which each copy needs, nor if loads of several work-items are there together already. */
+static bool may_be_unrolled(const ptx_func *fn, const ir_block *b) {
+    const ir_op test = (ir_op)ir_arg(ir_term(b), 0)->op;
+    const uint32_t *items = fn->f->attrs.coarsened;
+    return test != IR_OP_and && test != IR_OP_or && !(items[0] || items[1] || items[2]);
+}
+
 /* The edge of a branch to the header of a loop whose copies can be made before the branch; 2: there
  * is none.  Such a branch is the loop's last instruction, and ptxas unrolls those loops. */
 static unsigned edge_to_header(ptx_func *fn, const ir_block *b) {
+    if (!may_be_unrolled(fn, b)) return 2;
     for (unsigned edge = 0; edge < 2; edge++) {
         const ir_block *to = b->succ[edge];
         bool back =

@@ -143,6 +143,7 @@ Test(pipeline, every_pass_is_used) {
                       !strcmp(passes[n].name, "closures") || !strcmp(passes[n].name, "padding") ||
                       place_in_native(passes[n].name) >= 0 ||
                       place_of(pass_threads, passes[n].name) >= 0 ||
+                      place_of(pass_coarsening, passes[n].name) >= 0 ||
                       place_of(pass_thread_lowering, passes[n].name) >= 0,
                   "%s", passes[n].name);
 }

@@ -117,12 +117,16 @@ static bool is_small(const launch *l) {
     return tiered && volume(l->info.global_size) <= few;
 }
 
-/* Sizes of memory that a group cannot have are looked at later. */
+/* Nothing is known of more memory than a group can have, which take_local refuses. */
 static void find_local_args(const launch *l, pass_group_shape *s) {
     const rt_launch *what = l->what->launch;
-    for (size_t k = 0, n = 0; k < what->count && n < PASS_LOCAL_ARGS; k++)
-        if (what->args[k].kind == RT_ARG_LOCAL && what->args[k].size <= most_bytes)
-            s->local_args[n++] = what->args[k].size;
+    uint64_t all = 0;
+    for (size_t k = 0, n = 0; k < what->count && n < PASS_LOCAL_ARGS; k++) {
+        if (what->args[k].kind != RT_ARG_LOCAL) continue;
+        all = what->args[k].size > most_bytes - all ? most_bytes : all + what->args[k].size;
+        s->local_args[n++] = what->args[k].size;
+    }
+    if (all == most_bytes) memset(s->local_args, 0, sizeof s->local_args);
 }
 
 static pass_group_shape shape_of(const launch *l) {
@@ -163,10 +167,10 @@ static bool is_variable(const launch *l, size_t param) {
 static void *take_local(launch *l, size_t n) {
     uint64_t at = aligned(l->work.local), bytes = l->what->launch->args[n].size;
     if (bytes == 0) refuse(l, "argument %zu: local memory of 0 bytes", n);
+    if (is_variable(l, n)) return NULL; /* it is among the local variables */
     if (at > most_bytes || bytes > most_bytes - at)
         refuse(l, "argument %zu: %llu bytes of local memory are too many: device cpu has %llu", n,
                (unsigned long long)bytes, (unsigned long long)most_bytes);
-    if (is_variable(l, n)) return NULL;
     l->work.local = at + bytes;
     return (void *)(uintptr_t)at;
 }

@@ -4,8 +4,8 @@
  * Usual code computes ids in 32 bits, for ranges that are whole groups, and for arguments that may
  * overlap.  Launches with ids beyond that, and launches of other ranges (launch.c), have modules of
  * their own.  So have launches of many work-items: if their arguments do not overlap, and if enough
- * threads are left when each runs several of them.  For fewer, the driver's compiler would cost more
- * than the code gains.  A module is made when the first launch comes that needs it.
+ * threads are left when each runs several of them.  For fewer, the driver's compiler would cost
+ * more than the code gains.  A module is made when the first launch comes that needs it.
  */
 #include "runtime/devices/cuda/cuda.h"
 
@@ -53,7 +53,7 @@ static rt_function *find(cuda *d, const rt_function *usual, unsigned facts) {
     return cuda_find(&d->base, p, usual->name);
 }
 
-/* ------------------------------------------------------------------------- several items a thread */
+/* ----------------------------------------------------------------------- several items a thread */
 
 static uint64_t threads_of(const cuda_grid *g) {
     uint64_t n = 1;
