@@ -15,12 +15,12 @@ typedef struct {
     bool has_unsigned;     /* floats from unsigned i32 and i64, and back with saturation */
     unsigned vector_bytes; /* of its widest vectors; 0: it has none */
     unsigned vector_registers;
-    bool has_masks;       /* truth values of vectors are values of their own */
-    bool scatters_slowly; /* 64 bits and more: stores of all lanes are faster */
-    bool
-        has_estimates; /* of f32: native_rsqrt within 2 ulp, and what codegen/math/estimates.ir takes */
+    bool has_masks;        /* truth values of vectors are values of their own */
+    bool scatters_slowly;  /* 64 bits and more: stores of all lanes are faster */
+    bool has_estimates;    /* of f32: native_rsqrt within 2 ulp, and codegen/math/estimates.ir */
     bool has_short_ids;    /* ids and sizes of a launch are below 2^32 along each dimension */
     bool converts_at_once; /* f32 and f64 from and to integers: any width, rounding, saturation */
+    bool private_is_far;   /* arrays of a work-item are slow unless all their indices are known */
     /* Does it have an instruction for i, which works on vectors, with lanes of these types? */
     bool (*takes)(const ir_inst *i, unsigned level);
     unsigned cache_bytes, cache_ways; /* of the nearest cache of data; 0: not known */

@@ -45,6 +45,7 @@ ir_target cg_ptx_target(const cg_ptx_options *options) {
                        .has_unsigned = true,
                        .has_estimates = true,
                        .converts_at_once = true,
+                       .private_is_far = true,
                        .has_short_ids = !options->wide,
                        .takes = takes,
                        .level = options->sm};

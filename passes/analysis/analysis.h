@@ -26,6 +26,8 @@ bool pass_find_counter(const ir_loops *l, const ir_inst *phi, pass_counter *c);
 /* In how many iterations the branch that ends b, a block of the loop itself, stays in the loop, if
  * each iteration executes it once; -1: unknown, or more than PASS_MAX_ROUNDS. */
 int64_t pass_count_passes(const ir_loops *l, const ir_loop *loop, const ir_block *b);
+/* In how many it stays at most, since the counter goes down to 0; -1: that is not known. */
+int64_t pass_count_most_passes(const ir_loops *l, const ir_loop *loop, const ir_block *b);
 /* The same for few iterations, whatever the operations of one are. */
 int64_t pass_count_by_execution(const ir_loops *l, const ir_loop *loop, const ir_block *b);
 /* Does the counter phi, which grows by 1, never wrap because a test before the loop and one in it let

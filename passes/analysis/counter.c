@@ -127,6 +127,20 @@ int64_t pass_count_passes(const ir_loops *l, const ir_loop *loop, const ir_block
     return n < 0 ? pass_count_by_execution(l, loop, b) : n;
 }
 
+/* A loop goes on while a counter is greater than some unsigned number, so no longer than while it is
+ * greater than 0. */
+int64_t pass_count_most_passes(const ir_loops *l, const ir_loop *loop, const ir_block *b) {
+    exit_test t;
+    if (!find_test(l, loop, b, &t) || t.counter.step >= 0 || !ir_is_const(t.counter.init))
+        return -1;
+    bool is_greater = t.left != t.stay && t.op == (t.stay ? IR_OP_ult : IR_OP_ule);
+    if (!is_greater) return -1;
+    uint64_t first = t.counter.init->imm.bits;
+    if (t.counted == t.counter.next) first = ir_zext(first + (uint64_t)t.counter.step, t.bits);
+    t.end = 0;
+    return count_passes(&t, first, t.counter.step);
+}
+
 int64_t pass_count_launched(const pass_launch *l, const ir_loop *loop, const ir_block *b) {
     return count(ir_loop_tree(l->kernel), l, loop, b);
 }

@@ -13,6 +13,9 @@
  * folded at once.  Inner loops may become countable by that, and the cost of outer ones is
  * estimated after folding.
  *
+ * Where private arrays are far, loops whose counter goes down to some number, and so at most to 0,
+ * are copied that often if they have indices into such arrays; the branch remains in all copies.
+ *
  * Loops are unrolled inside out, in rounds: first those that contain no other candidate, then those
  * around them, by a new loop tree.  Plans are made before anything is changed and contain no
  * instructions, because phis move when they grow.
@@ -31,6 +34,7 @@ enum {
     GREAT_LIMIT = 4096,   /* the same if variables become values, or the source has a hint */
     PARTIAL_SIZE = 10,    /* greatest body that is copied a few times */
     PARTIAL_COPIES = 4,
+    MOST_CHECKED = 8, /* copies that may be left each */
     ITEMS_COPIES = 8, /* of loops over items */
     ITEMS_SIZE = 512  /* registers of values in all copies */
 };
@@ -40,7 +44,8 @@ typedef struct {
     uint32_t test; /* place among the loop's blocks of the block whose branch counts */
     unsigned stay; /* the edge of it that stays in the loop */
     uint32_t passes, copies;
-    bool whole; /* nothing of the loop remains */
+    bool at_most; /* there may be fewer passes, so the branch remains in all copies */
+    bool whole;   /* nothing of the loop remains */
 } plan;
 
 typedef struct {
@@ -49,6 +54,7 @@ typedef struct {
     const ir_loops *loops;
     const ir_dom *dom;
     const ir_target *target; /* of loops over items; NULL: of all loops */
+    bool private_is_far;     /* ir_target */
     ir_vec(plan) plans;
     ir_clone_map map;
     uint32_t values, blocks; /* entries of the map */
@@ -82,6 +88,21 @@ static bool find_test(const unroller *u, plan *p, uint32_t *exits) {
     }
     p->passes = (uint32_t)least;
     return least >= 0;
+}
+
+/* The same for an exit of which only the most passes are known. */
+static bool find_greatest_test(const unroller *u, plan *p) {
+    const ir_loop *loop = p->loop;
+    p->at_most = true;
+    for (uint32_t k = 0; k < loop->nblocks && u->private_is_far; k++) {
+        int64_t n = pass_count_most_passes(u->loops, loop, loop->block[k]);
+        if (n < 0 || n >= MOST_CHECKED) continue;
+        p->test = k;
+        p->stay = ir_in_loop(u->loops, loop->block[k]->succ[0], loop) ? 0 : 1;
+        p->passes = (uint32_t)n;
+        return true;
+    }
+    return false;
 }
 
 /* Is the test reached in every iteration? */
@@ -153,8 +174,10 @@ static bool make_plan(unroller *u, plan *p) {
     if (u->target && (!(loop->header->loop_hint & IR_LOOP_ITEMS) || loop->child)) return false;
     if (loop->irreducible || loop->nblocks > MAX_BLOCKS) return false;
     if (loop->header->loop_hint & IR_LOOP_NO_UNROLL) return false;
-    if (!find_test(u, p, &exits) || !is_always_reached(u, p)) return false;
+    if (!find_test(u, p, &exits) && !find_greatest_test(u, p)) return false;
+    if (!is_always_reached(u, p)) return false;
     if (!pass_estimate_copies(u->loops, loop, MAX_SIZE, &cost)) return false;
+    if (p->at_most && !(cost.indexed && plan_whole(u, p, &cost))) return false;
     if (cost.convergent && exits > 1) return false;
     if (!plan_whole(u, p, &cost) && (u->target || !plan_part(u, p, &cost))) return false;
     if (u->target && !is_short(u, p)) return false;
@@ -332,7 +355,8 @@ static void link_copies(const unroller *u, const plan *p) {
         move_back_edges(u, p, p->copies - 1, copied(u, p, 0, 0));
     for (uint32_t c = p->copies - 1; c-- > 0;) move_back_edges(u, p, c, copied(u, p, c + 1, 0));
     for (uint32_t c = 0; c < p->copies; c++)
-        if (c != p->passes % p->copies) ir_make_jmp(copied(u, p, c, p->test), p->stay);
+        if (c != p->passes % p->copies && !p->at_most)
+            ir_make_jmp(copied(u, p, c, p->test), p->stay);
 }
 
 /* -------------------------------------------------------------------------------------- folding */
@@ -417,6 +441,7 @@ bool pass_unroll(ir_func *f, pass_ctx *cx) {
     if (!ir_loop_tree(f)->n) return false;
     bool changed = ir_remove_unreachable(f);
     unroller u = {.f = f, .scratch = cx->scratch};
+    u.private_is_far = cx->target && cx->target->private_is_far;
     u.room = 8 * ir_count_instructions(f) + GREAT_LIMIT;
     for (unsigned round = 0; round < MAX_ROUNDS && unroll_round(&u); round++) changed = true;
     return changed;
