@@ -127,8 +127,8 @@ int64_t pass_count_passes(const ir_loops *l, const ir_loop *loop, const ir_block
     return n < 0 ? pass_count_by_execution(l, loop, b) : n;
 }
 
-/* A loop goes on while a counter is greater than some unsigned number, so no longer than while it is
- * greater than 0. */
+/* A loop goes on while a counter is above some unsigned number, so no longer than while it is above
+ * 0. */
 int64_t pass_count_most_passes(const ir_loops *l, const ir_loop *loop, const ir_block *b) {
     exit_test t;
     if (!find_test(l, loop, b, &t) || t.counter.step >= 0 || !ir_is_const(t.counter.init))
