@@ -10,7 +10,7 @@ install -D -m 755 "$1/libspvfuse.so.0.1" "$to$prefix/lib/libspvfuse.so.0.1"
 ln -sf libspvfuse.so.0.1 "$to$prefix/lib/libspvfuse.so.0"
 ln -sf libspvfuse.so.0 "$to$prefix/lib/libspvfuse.so"
 install -D -m 755 "$1/libspvfuse_icd.so" "$to$prefix/lib/libspvfuse_icd.so"
-for header in spvfuse.h spvfuse_queue.h spvfuse_opencl.h spvfuse.hpp; do
+for header in spvfuse.h spvfuse_container.h spvfuse_queue.h spvfuse_opencl.h spvfuse.hpp; do
     install -D -m 644 "runtime/$header" "$to$prefix/include/$header"
 done
 for text in LICENSE NOTICE docs/licenses/libclc.txt; do

@@ -50,10 +50,10 @@ done
 
 # Public headers find each other where they are installed.
 check runtime spvfuse.h
-check runtime/cli runtime/spvfuse.h
+check runtime/cli runtime/spvfuse_container.h
 check runtime/api ir/ frontend/frontend.h passes/fusion/fuse.h passes/lower/reflect.h passes/workgroup/regions.h \
     codegen/codegen.h runtime/spvfuse.h runtime/native/native.h runtime/devices/cpu/cpu.h
-check runtime/container ir/ runtime/api/runtime.h runtime/native/native.h runtime/devices/cpu/cpu.h
+check runtime/container ir/ runtime/spvfuse_container.h runtime/api/runtime.h runtime/native/native.h runtime/devices/cpu/cpu.h
 check runtime/plan ir/ runtime/devices/device.h
 check runtime/native passes/workgroup/regions.h runtime/api/runtime.h runtime/system/
 check runtime/system runtime/api/runtime.h runtime/native/native.h runtime/queue/queue.h
@@ -67,7 +67,7 @@ done
 # Queues know devices by their interface only.
 check runtime/queue runtime/spvfuse_queue.h runtime/api/runtime.h runtime/system/ \
     runtime/devices/device.h runtime/devices/shared.h
-check runtime/opencl ir/ runtime/spvfuse_opencl.h runtime/queue/ runtime/devices/shared.h \
+check runtime/opencl ir/ runtime/spvfuse_container.h runtime/spvfuse_opencl.h runtime/queue/ runtime/devices/shared.h \
     runtime/devices/cpu/cpu.h runtime/cache/cache.h runtime/system/
 
 # Edges "FROM TO SYMBOL FILE" between folders of passes/: FROM's FILE uses a symbol that TO defines.

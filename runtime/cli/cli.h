@@ -3,7 +3,7 @@
 #ifndef SPVFUSE_CLI_H
 #define SPVFUSE_CLI_H
 
-#include "runtime/spvfuse.h"
+#include "runtime/spvfuse_container.h"
 
 #include <stdio.h>
 

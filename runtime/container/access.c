@@ -1,4 +1,4 @@
-/* access.c — what a container holds, as spvfuse.h shows it.
+/* access.c — what a container holds, as spvfuse_container.h shows it.
  *
  * A record becomes what the user sees when it is asked for; descriptions of kernels are kept, since
  * their arguments need memory.  The first lookup of a kernel makes a map of their names.

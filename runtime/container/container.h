@@ -3,7 +3,7 @@
  *   sections.def  the kinds of sections
  *   formats.def   the formats of images
  *   read.c        header, table and sections of a file, each checked before it is used
- *   access.c      what a container holds, as spvfuse.h shows it
+ *   access.c      what a container holds, as spvfuse_container.h shows it
  *   content.c     what a container will hold: spvf_pack
  *   recognize.c   what a file is, and the kernels of code that is no SPIR-V
  *   write.c       contents to bytes
@@ -20,6 +20,7 @@
 #define SPVFUSE_RUNTIME_CONTAINER_H
 
 #include "runtime/api/runtime.h"
+#include "runtime/spvfuse_container.h"
 
 /* ----------------------------------------------------------------------------------- the layout */
 

@@ -6,6 +6,7 @@
  * versions of the library refuse what this one writes when the layout's number changes.
  */
 #include "runtime/opencl/build.h"
+#include "runtime/spvfuse_container.h"
 
 #include <stdlib.h>
 

@@ -5,6 +5,7 @@
  * looks one up by its name, which makes the map of names, and describes its parameters; "its code"
  * also checks its image; "all kernels" describes all.  The limit for 100 kernels is 50 us.
  */
+#include "runtime/spvfuse_container.h"
 #include "tests/bench/bench.h"
 #include "tests/temporary.h"
 

@@ -1,7 +1,7 @@
 /* container_test.c — programs from containers: as SPIR-V and as binaries, with constants, of several
  * images that are linked, as HCF, and damaged ones.
  */
-#include "runtime/spvfuse.h"
+#include "runtime/spvfuse_container.h"
 #include "tests/opencl/module.h"
 
 TestSuite(container, .init = begin_opencl, .fini = end_opencl);
