@@ -23,9 +23,16 @@ static bool run(ir_module *m, const cg_ptx_options *o, const char *list) {
     return ok;
 }
 
-bool rt_write_ptx(ir_module *m, const cg_ptx_options *o, ir_arena *arena, ir_text *out) {
+/* Functions may have addresses from elsewhere, so they are inlined first. */
+static bool promise_apart(ir_module *m, const cg_ptx_options *o) {
+    if (!run(m, o, "inline")) return false;
     foreach_func (f, m)
-        if (o->disjoint && f->flags & IR_FUNC_KERNEL) pass_promise_apart(f);
+        if (f->flags & IR_FUNC_KERNEL) pass_promise_apart(f);
+    return true;
+}
+
+bool rt_write_ptx(ir_module *m, const cg_ptx_options *o, ir_arena *arena, ir_text *out) {
+    if (o->disjoint && !promise_apart(m, o)) return false;
     if (!run(m, o, pass_threads)) return false;
     ir_begin_stage(m->cx, "ptx", NULL);
     cg_ptx_write(m, o, arena, out);
