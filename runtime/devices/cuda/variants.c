@@ -53,7 +53,7 @@ static rt_function *find(cuda *d, const rt_function *usual, unsigned facts) {
     return cuda_find(&d->base, p, usual->name);
 }
 
-/* ----------------------------------------------------------------------- several items a thread */
+/* ---------------------------------------------------------------------------------- what suits */
 
 static uint64_t threads_of(const cuda_grid *g) {
     uint64_t n = 1;
@@ -63,10 +63,9 @@ static uint64_t threads_of(const cuda_grid *g) {
 }
 
 static bool is_large(const cuda *d, const cuda_grid *g) {
-    enum {
-        THREADS = 256
-    }; /* of a processor: with fewer it waits for memory more than it computes */
-    return threads_of(g) >= (uint64_t)THREADS * d->processors;
+    /* Of a processor: with fewer it waits for memory more than it computes. */
+    const uint64_t threads = 256;
+    return threads_of(g) >= threads * d->processors;
 }
 
 /* With the size of groups that the launch asks for, if it does. */
@@ -77,35 +76,38 @@ static bool allows_group(const rt_function *f, const rt_launch *l) {
     return threads <= f->threads;
 }
 
-/* The code in which threads run several items; NULL: there is none, or it does not suit. */
-static rt_function *find_coarse(cuda *d, const rt_launch *l, unsigned facts, cuda_grid *g) {
-    rt_launch with = *l;
-    if (l->function->observes_groups) return NULL;
-    for (;; facts |= CUDA_PARTS) {
-        rt_function *f = with.function = find(d, l->function, facts | CUDA_COARSE);
-        if (!f || f->items[0] * f->items[1] * f->items[2] == 1 || !allows_group(f, l)) return NULL;
-        bool whole = cuda_shape(d, &with, g);
-        if (!is_large(d, g)) return NULL;
-        if (whole || facts & CUDA_PARTS) return f;
-    }
+static bool runs_several(const rt_function *f) {
+    return f->items[0] * f->items[1] * f->items[2] > 1;
 }
 
 /* ----------------------------------------------------------------------------------- the choice */
 
-rt_function *cuda_variant(cuda *d, const rt_launch *l, cuda_grid *g) {
-    rt_function *f = l->function, *coarse = NULL;
+/* The code for these facts, and the range as blocks of it.  Each variant has registers of its own,
+ * so its blocks may have another size than those of usual code; where they are not the whole range,
+ * it is made for parts.  NULL: it does not suit, and code for fewer facts does. */
+static rt_function *fit(cuda *d, const rt_launch *l, unsigned facts, cuda_grid *g) {
+    bool optional = facts & (CUDA_APART | CUDA_COARSE);
     rt_launch with = *l;
-    unsigned facts = has_wide_ids(l->range) ? CUDA_WIDE : 0;
-    bool whole = cuda_shape(d, l, g);
-    if (is_large(d, g)) {
-        facts |= are_apart(l) ? CUDA_APART : 0;
-        coarse = find_coarse(d, l, facts | (whole ? 0 : CUDA_PARTS), g);
+    for (;; facts |= CUDA_PARTS) {
+        rt_function *f = with.function = find(d, l->function, facts);
+        if (!f || (optional && !allows_group(f, l))) return NULL;
+        if (facts & CUDA_COARSE && !runs_several(f)) return NULL;
+        bool whole = cuda_shape(d, &with, g);
+        if (facts & CUDA_COARSE && !is_large(d, g)) return NULL;
+        if (whole || facts & CUDA_PARTS) return f;
     }
-    if (coarse) return coarse;
-    if (!whole) facts |= CUDA_PARTS;
-    with.function = find(d, f, facts);
-    cuda_shape(d, &with, g);
-    return with.function;
+}
+
+rt_function *cuda_variant(cuda *d, const rt_launch *l, cuda_grid *g) {
+    unsigned facts = has_wide_ids(l->range) ? CUDA_WIDE : 0;
+    rt_function *f = NULL;
+    if (!cuda_shape(d, l, g)) facts |= CUDA_PARTS;
+    if (is_large(d, g)) {
+        unsigned known = facts | (are_apart(l) ? CUDA_APART : 0);
+        if (!l->function->observes_groups) f = fit(d, l, known | CUDA_COARSE, g);
+        if (!f && known != facts) f = fit(d, l, known, g);
+    }
+    return f ? f : fit(d, l, facts, g);
 }
 
 void cuda_discard_variants(rt_device *d, rt_program *p) {

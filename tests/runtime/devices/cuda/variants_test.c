@@ -17,13 +17,17 @@ enum {
     "  %p: ptr.global = ptradd %x, %i inbounds\n"                                                  \
     "  %q: ptr.global = ptradd %y, %i inbounds\n"
 
-static const char kernels[] =
-    "target 64\n" HEAD("copy") "  %v: i8 = load %p align 1\n"
-                               "  store %v, %q align 1\n"
-                               "  ret\n}\n" HEAD("group") "  %g: i64 = group_id 0\n"
-                                                          "  %b: i8 = trunc %g\n"
-                                                          "  store %b, %q align 1\n"
-                                                          "  ret\n}\n";
+static const char kernels[] = "target 64\n" HEAD(
+    "copy") "  %v: i8 = load %p align 1\n"
+            "  store %v, %q align 1\n"
+            "  ret\n}\n" HEAD("group") "  %g: i64 = group_id 0\n"
+                                       "  %b: i8 = trunc %g\n"
+                                       "  store %b, %q align 1\n"
+                                       "  ret\n}\n"
+                                       "kernel @count(%x: ptr.global, %y: ptr.global) {\n"
+                                       "entry:\n"
+                                       "  %n: i32 = atomic_add %x, 1 device relaxed\n"
+                                       "  ret\n}\n";
 
 typedef struct {
     const char *kernel;
@@ -114,5 +118,34 @@ Test(cuda_variants, overlapping_arguments_have_other_code) {
     unsigned n = expect_blocks(&l, MANY / GROUP / 4, WHOLE);
     cr_expect_eq(expect_blocks(&same, MANY / GROUP / 4, WHOLE), n + 1);
     cr_expect_eq(expect_blocks(&l, MANY / GROUP / 4, WHOLE), n + 1);
+    end(&l);
+}
+
+/* Each variant has registers of its own, so it may have more or fewer threads than usual code. */
+Test(cuda_variants, other_usual_sizes_leave_no_item_out) {
+    launching l = begin(97 * 1000);
+    l.kernel = "count";
+    l.range = (spvf_range){.dims = 2, .global = {97, 10}};
+    cr_assert(try_to(launch_body, &l), "%s", messages);
+    setenv("FAKE_CUDA_THREADS_AT_ONCE", "64", 1);
+    l.range.global[1] = 1000;
+    fake_cuda_forget();
+    cr_assert(try_to(launch_body, &l), "%s", messages);
+    cr_assert_eq(fake_cuda_launches(), 1);
+    const fake_cuda_launch *got = fake_cuda_launch_at(0);
+    cr_expect_geq(got->grid[0] * got->block[0], 97, "%u blocks of %u", got->grid[0], got->block[0]);
+    cr_expect_geq(got->grid[1] * got->block[1], 1000, "%u blocks of %u", got->grid[1],
+                  got->block[1]);
+    cr_expect_eq(got->params, PART);
+    end(&l);
+}
+
+Test(cuda_variants, code_with_fewer_threads_than_the_group_is_not_taken) {
+    launching l = begin(MANY);
+    l.range.global[0] = FEW;
+    expect_blocks(&l, FEW / GROUP, WHOLE);
+    setenv("FAKE_CUDA_THREADS", "128", 1);
+    l.range.global[0] = MANY;
+    expect_blocks(&l, MANY / GROUP, WHOLE);
     end(&l);
 }
