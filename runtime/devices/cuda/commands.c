@@ -32,8 +32,7 @@ static void on_end(cu_stream stream, cu_result status, void *user) {
     (void)stream;
     if (status) {
         list_kernels(s, kernels, sizeof kernels);
-        cuda_note_end(p->d, status, kernels);
-        if (*p->d->lost)
+        if (cuda_note_end(p->d, status, kernels))
             snprintf(why, sizeof why, "cuda: the device cannot be used any more: %s", p->d->lost);
         else
             snprintf(why, sizeof why, "cuda: %s%scommands ended with error %d", kernels,

@@ -197,9 +197,9 @@ const cu_calls *cuda_driver(const char **why);
 void cuda_must(cuda *d, const char *call, cu_result error);
 /* The thread's calls go to the device.  Throws if it is lost. */
 void cuda_enter(cuda *d);
-/* If the error ends the device, what is thrown from now on says so, and names the kernels.  By any
- * thread. */
-void cuda_note_end(cuda *d, cu_result error, const char *kernels);
+/* Is the device lost, by this error or an earlier one?  The first such error, with the kernels, is
+ * what `lost` says from then on.  By any thread. */
+bool cuda_note_end(cuda *d, cu_result error, const char *kernels);
 
 /* The text of a program, made ready; throws after a message that shows the line which the driver's
  * compiler refuses. */

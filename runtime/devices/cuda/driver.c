@@ -86,18 +86,12 @@ static const char *fatal_name(cu_result error) {
     return NULL;
 }
 
-void cuda_note_end(cuda *d, cu_result error, const char *kernels) {
+bool cuda_note_end(cuda *d, cu_result error, const char *kernels) {
     const char *what = fatal_name(error);
-    if (!what) return;
     pthread_mutex_lock(&d->lock);
-    if (!*d->lost)
+    if (what && !*d->lost)
         snprintf(d->lost, sizeof d->lost, "it was lost by %s%s%s", what, *kernels ? ", in " : "",
                  kernels);
-    pthread_mutex_unlock(&d->lock);
-}
-
-static bool is_lost(cuda *d) {
-    pthread_mutex_lock(&d->lock);
     bool lost = *d->lost;
     pthread_mutex_unlock(&d->lock);
     return lost;
@@ -106,8 +100,7 @@ static bool is_lost(cuda *d) {
 IR_NORETURN static void give_up(cuda *d, const char *call, cu_result error) {
     char text[150], kernel[200] = "";
     if (d->kernel) snprintf(kernel, sizeof kernel, "kernel '%.150s': ", d->kernel);
-    cuda_note_end(d, error, "");
-    if (is_lost(d))
+    if (cuda_note_end(d, error, ""))
         rt_throw(d->base.context, IR_ERR_DEVICE, "cuda: %sthe device cannot be used any more: %s",
                  kernel, d->lost);
     describe(d->cu, error, text, sizeof text);
@@ -119,6 +112,6 @@ void cuda_must(cuda *d, const char *call, cu_result error) {
 }
 
 void cuda_enter(cuda *d) {
-    if (is_lost(d)) give_up(d, "", 0);
+    if (cuda_note_end(d, 0, "")) give_up(d, "", 0);
     cuda_must(d, "cuCtxSetCurrent", d->cu->set_current(d->context));
 }
