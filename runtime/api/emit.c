@@ -1,5 +1,5 @@
-/* emit.c — a module as bytes for another program: IR text, graphs, SPIR-V, an object file or
- * assembly.
+/* emit.c — a module as bytes for another program: IR text, graphs, SPIR-V, native code as an object
+ * file or assembly, code of an NVIDIA GPU as PTX or assembled.
  *
  * A target is a name, for native code one of codegen/targets.def, followed by ":" and options with
  * commas between them.
@@ -284,33 +284,28 @@ static void emit_native(emit_job *j, native_job *x) {
 
 enum { USUAL_SM = 75 };
 
-/* "ptx[:sm_N]{,exact|,offset|,wide|,disjoint|,coarsen=N}", and "cubin" likewise */
+static bool take_ptx_option(const char **s, cg_ptx_options *o) {
+    if (rt_take_option(s, "exact")) return o->exact = true;
+    if (rt_take_option(s, "offset")) return o->offset = true;
+    if (rt_take_option(s, "wide")) return o->wide = true;
+    if (rt_take_option(s, "disjoint")) return o->disjoint = true;
+    if (rt_take_option(s, "coarsen=2")) return (o->coarsen = 2) != 0;
+    return rt_take_option(s, "coarsen=4") && (o->coarsen = 4) != 0;
+}
+
+/* "ptx[:sm_N]{,exact|,offset|,wide|,disjoint|,coarsen=2|,coarsen=4}", and "cubin" likewise */
 static bool ptx_target(const char *s, const char *format, cg_ptx_options *o) {
-    *o = (cg_ptx_options){.sm = USUAL_SM};
+    uint64_t sm = USUAL_SM;
+    *o = (cg_ptx_options){0};
     if (strncmp(s, format, strlen(format)) != 0) return false;
     s += strlen(format);
-    if (strncmp(s, ":sm_", 4) == 0) {
-        char *end;
-        o->sm = (unsigned)strtoul(s + 4, &end, 10);
-        s = end;
-    }
-    if (*s == ',') ++s;
-    while (*s)
-        if (rt_take_option(&s, "exact"))
-            o->exact = true;
-        else if (rt_take_option(&s, "offset"))
-            o->offset = true;
-        else if (rt_take_option(&s, "wide"))
-            o->wide = true;
-        else if (rt_take_option(&s, "disjoint"))
-            o->disjoint = true;
-        else if (rt_take_option(&s, "coarsen=2"))
-            o->coarsen = 2;
-        else if (rt_take_option(&s, "coarsen=4"))
-            o->coarsen = 4;
-        else
-            return false;
-    return cg_ptx_version_of(o->sm) != 0;
+    if (*s == ',')
+        ++s;
+    else if (*s && !rt_take_number(&s, ":sm_", &sm))
+        return false;
+    while (*s && take_ptx_option(&s, o)) continue;
+    o->sm = sm <= UINT16_MAX ? (unsigned)sm : 0;
+    return !*s && cg_ptx_version_of(o->sm) != 0;
 }
 
 static bool write_ptx(emit_try *t, ir_module *m) {

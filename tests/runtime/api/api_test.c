@@ -192,9 +192,14 @@ Test(api, what_is_written_is_read_again) {
         spvf_module_destroy(again);
         spvf_blob_destroy(&blob);
     }
-    spvf_blob none;
-    cr_assert_eq(spvf_module_emit(m, "sparc", &none), SPVF_ERROR_ARGUMENT);
-    cr_assert_null(none.data);
+    static const char *const wrong[] = {"sparc",          "ptxexact",          "ptx:exact",
+                                        "ptx:sm_",        "ptx:sm_75exact",    "ptx,coarsen=3",
+                                        "ptx:sm_75wide,", "ptx:sm_4294967371", "cubin:disjoint"};
+    for (size_t n = 0; n < sizeof wrong / sizeof *wrong; n++) {
+        spvf_blob none;
+        cr_expect_eq(spvf_module_emit(m, wrong[n], &none), SPVF_ERROR_ARGUMENT, "%s", wrong[n]);
+        cr_assert_null(none.data);
+    }
     spvf_module_destroy(m);
     spvf_context_destroy(c);
 }
