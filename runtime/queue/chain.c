@@ -138,10 +138,10 @@ static pass_reach *find_reach(fuse_try *t, uint32_t member) {
 static void add_places(fuse_try *t, bool narrow) {
     t->places = (chain_places){.arena = &t->arena};
     for (uint32_t m = 0; m < t->count; m++) {
-        const rt_chain_link *l = link_of(t, m);
-        const pass_reach *reach = narrow ? t->divider->reach[t->first + m] : NULL;
-        for (uint32_t p = 0; p < l->kernel->arg_count; p++)
-            if (l->args[p].memory) chain_add_place(&t->places, l, m, p, reach ? &reach[p] : NULL);
+        const spvf_member *member = &t->members.data[m];
+        chain_add_places(&t->places, link_of(t, m),
+                         spvf_module_find_kernel(member->module, member->kernel), m,
+                         narrow ? t->divider->reach[t->first + m] : NULL);
     }
     chain_compare_places(&t->places);
 }

@@ -145,12 +145,8 @@ static const char *check_member(const rt_chain_facts *f, const rt_chain_link *l,
 /* The member that is the second one to reach some memory, or UINT32_MAX. */
 static uint32_t find_overlap(const rt_chain_facts *f, const rt_chain_link *links, ir_arena *a) {
     chain_places places = {.arena = a};
-    for (uint32_t m = 0; m < f->count; m++) {
-        const pass_reach *reach = f->members[m].reach;
-        for (uint32_t p = 0; p < links[m].kernel->arg_count; p++)
-            if (links[m].args[p].memory)
-                chain_add_place(&places, &links[m], m, p, reach ? &reach[p] : NULL);
-    }
+    for (uint32_t m = 0; m < f->count; m++)
+        chain_add_places(&places, &links[m], links[m].kernel, m, f->members[m].reach);
     chain_compare_places(&places);
     return places.overlaps.n ? places.overlaps.data[0].member_b : UINT32_MAX;
 }

@@ -1,36 +1,39 @@
 /* places.c — which arguments of a chain are the same memory, and which overlap.
  *
  * Two arguments with one address are one argument of the fused kernel.  Two others are different
- * memory if what can be reached from them, or what the members access around them, is apart.  One
- * sweep over places in the order of their first bytes finds that.
+ * memory if what the members access around them, as far as it can be reached, is apart.  One sweep
+ * over places in the order of their first bytes finds that.
  */
 #include "runtime/queue/places.h"
 
 #include <stdlib.h>
 
-/* Wraps around where a form does. */
+/* The part of what can be reached that is accessed.  Bounds that go beyond the ends of the address
+ * space say nothing. */
 static void narrow(chain_place *p, const pass_reach *r) {
     const uintptr_t at = p->arg->address, low = at + (uintptr_t)r->low,
                     high = at + (uintptr_t)r->high;
     if (low > high || (r->low < 0) != (low < at)) return;
-    p->low = low;
-    p->high = high;
+    if (low > p->low) p->low = low;
+    if (high < p->high) p->high = high;
 }
 
-void chain_add_place(chain_places *to, const rt_chain_link *l, uint32_t member, uint32_t param,
-                     const pass_reach *reach) {
-    const rt_chain_arg *a = &l->args[param];
-    chain_place p = {.arg = a,
-                     .member = member,
-                     .param = param,
-                     .begin = a->begin,
-                     .end = a->end,
-                     .low = a->begin,
-                     .high = a->end,
-                     .writes = !l->kernel->args[param].read_only,
-                     .internal = a->internal};
+static void add_place(chain_places *to, chain_place p, const rt_chain_arg *a,
+                      const pass_reach *reach) {
+    p.arg = a;
+    p.begin = p.low = a->begin;
+    p.end = p.high = a->end;
+    p.internal = a->internal;
     if (reach && reach->known) narrow(&p, reach);
     *ir_push(to->arena, &to->list) = p;
+}
+
+void chain_add_places(chain_places *to, const rt_chain_link *l, const spvf_kernel_info *kernel,
+                      uint32_t member, const pass_reach *reach) {
+    for (uint32_t n = 0; n < kernel->arg_count; n++) {
+        const chain_place p = {.member = member, .param = n, .writes = !kernel->args[n].read_only};
+        if (l->args[n].memory) add_place(to, p, &l->args[n], reach ? &reach[n] : NULL);
+    }
 }
 
 static int compare(uintptr_t a, uintptr_t b) { return (a > b) - (a < b); }

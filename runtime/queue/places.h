@@ -20,9 +20,10 @@ typedef struct {
     ir_vec(spvf_identity) identities, overlaps;
 } chain_places;
 
-/* What is accessed is not known if reach is NULL. */
-void chain_add_place(chain_places *to, const rt_chain_link *l, uint32_t member, uint32_t param,
-                     const pass_reach *reach);
+/* Adds the memory that a link is given.  `kernel`, the description that the fusion goes by, says what
+ * is written; `reach`, by argument, what is accessed, or NULL. */
+void chain_add_places(chain_places *to, const rt_chain_link *l, const spvf_kernel_info *kernel,
+                      uint32_t member, const pass_reach *reach);
 /* When all are added: finds parameters that are given the same address, each of which is one place
  * from here on, and pairs that access the same memory from different addresses, if one of the two
  * is written.  One of these is enough to refuse a fusion, so not all are listed. */

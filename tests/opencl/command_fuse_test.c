@@ -323,6 +323,34 @@ Test(command_fuse, parts_by_what_kernels_do) {
     clSVMFree(ocl.context, a);
 }
 
+/* Parts that are apart, although the ranges of launches that have a guard are not; others overlap,
+ * but not what is accessed. */
+Test(command_fuse, parts_with_guards) {
+    cl_program p = built("kernel void some(global int *to, global const int *from, int n) {"
+                         "  int x = get_global_id(0);"
+                         "  if (x < n) to[x] = from[x] + 1;"
+                         "}",
+                         NULL);
+    int *a = shared();
+    cl_mem low = part(1, 0, 64), high = part(1, 64, 64);
+    cl_mem places[2][2] = {{low, buffers[0]}, {high, low}};
+    for (int n = 0, most = 64; n < 2; n++) {
+        cl_kernel k = MAKE(clCreateKernel(p, "some", &error));
+        SUCCEEDS(clSetKernelArg(k, 0, sizeof(cl_mem), &places[n][0]));
+        SUCCEEDS(clSetKernelArg(k, 1, sizeof(cl_mem), &places[n][1]));
+        SUCCEEDS(clSetKernelArg(k, 2, sizeof most, &most));
+        record(commands, k, 100);
+    }
+    record_shared(a + 100, a);
+    finalize(commands);
+    cr_expect(count_launches(commands) == 1);
+    run(commands);
+    for (int n = 0; n < 100; n++) cr_assert(a[100 + n] == n + 1);
+    release_both(low, high);
+    SUCCEEDS(clReleaseProgram(p));
+    clSVMFree(ocl.context, a);
+}
+
 Test(command_fuse, memory_of_which_nothing_is_known) {
     static int x[COUNT], y[COUNT], z[COUNT];
     for (int n = 0; n < COUNT; n++) x[n] = n;

@@ -268,6 +268,32 @@ Test(graph, views_that_are_apart_are_fused) {
     end_graph(&t);
 }
 
+static void launch_some(spvf_launch what) {
+    what.range.global[0] = 100;
+    cr_assert_eq(spvf_graph_launch(graph, &what, NULL), SPVF_OK, "%s", messages);
+}
+
+/* The same place is read by one kernel, of which that is not known before calls are inlined, and
+ * written by another; a third one reads around it. */
+Test(graph, a_view_that_one_of_two_kernels_writes) {
+    bench t;
+    begin_graph(&t, NULL);
+    const int32_t k = 1;
+    const spvf_argument first[] = {{.buffer = t.b[2]}, {.buffer = t.b[1]}},
+                        second[] = {{.buffer = t.b[1]},
+                                    {.buffer = t.b[0]},
+                                    {.bytes = &k, .size = sizeof k}},
+                        third[] = {{.buffer = t.b[3]}, {.buffer = t.b[1], .offset = 4}};
+    launch_some(launch_of(&t, "copy", first, 2));
+    launch_some(launch_of(&t, "add", second, 3));
+    launch_some(launch_of(&t, "copy", third, 2));
+    cr_assert_eq(spvf_graph_commit(graph), SPVF_OK);
+    cr_expect_eq(spvf_graph_kernel_count(graph), 2);
+    run(&t, 3);
+    for (int n = 0; n < 99; n++) cr_assert_eq(t.back[n], n + 2);
+    end_graph(&t);
+}
+
 Test(graph, a_temporary_that_others_read_stays) {
     bench t;
     begin_graph(&t, NULL);

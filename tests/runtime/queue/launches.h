@@ -1,7 +1,7 @@
 /* launches.h — what the tests of graphs and of queues that fuse share: a device, ten buffers of
  * which the first holds 0, 1, 2 …, and kernels: out[i] = in[i] + k, and out[i] = in[n - 1 - i]; of
  * floats out[i] = in[i] * 0.1f, where in has integers, and out[i] = in[i] + 1 / 3.f, which may be
- * contracted. */
+ * contracted; and out[i] = in[i], with a call. */
 #ifndef TESTS_RUNTIME_LAUNCHES_H
 #define TESTS_RUNTIME_LAUNCHES_H
 
@@ -45,6 +45,21 @@ static const char kernels[] =
     "  %q: ptr.global = ptradd %out, %b inbounds\n"
     "  %f: f32 = load %p align 4\n"
     "  %v: f32 = fadd %f, 0x1.555556p-2 contract\n"
+    "  store %v, %q align 4\n"
+    "  ret\n"
+    "}\n"
+    "func @look(%p: ptr.global) {\n"
+    "entry:\n"
+    "  ret\n"
+    "}\n"
+    "kernel @copy(%out: ptr.global of i32, %in: ptr.global of i32) {\n"
+    "entry:\n"
+    "  %x: i64 = global_id 0\n"
+    "  %b: i64 = shl %x, 2\n"
+    "  %p: ptr.global = ptradd %in, %b inbounds\n"
+    "  %q: ptr.global = ptradd %out, %b inbounds\n"
+    "  call @look(%in)\n"
+    "  %v: i32 = load %p align 4\n"
     "  store %v, %q align 4\n"
     "  ret\n"
     "}\n";
