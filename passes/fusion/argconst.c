@@ -94,10 +94,7 @@ static void fill(filling *q, ir_type t, uint64_t size) {
         ir_type leaf = leaf_at(m, t, &within);
         bool starts = is_value(leaf) && within == 0;
         step = starts ? ir_access_size(m, leaf) : 1;
-        if (starts)
-            store_leaf(q, leaf, offset);
-        else
-            store_leaf(q, IR_I8, offset);
+        store_leaf(q, starts ? leaf : IR_I8, offset);
     }
 }
 

@@ -7,8 +7,8 @@
  * knows the address.
  *
  * After an update, a fused kernel runs with the new arguments of its parts if all that its code
- * takes for granted still holds (rt_chain_misfit).  Otherwise the commands are fused anew, as long
- * as that takes; after MOST_ANEW times, launches that do not fit stay by themselves.
+ * takes for granted still holds (rt_chain_misfit).  Otherwise the commands are fused anew, which
+ * takes as long as finalizing; after MOST_ANEW times, launches that do not fit stay by themselves.
  */
 #include "runtime/opencl/ocl.h"
 #include "runtime/queue/chain.h"
@@ -360,26 +360,31 @@ static bool has_changed(const exchange *x, cl_uint n) {
     return x->job.steps->commands[n] != x->old->commands[n];
 }
 
-/* The step of a fused kernel; NULL: its code is for other arguments. */
-static cl_event exchange_fused(exchange *x, const rt_chain_kernel *k, cl_event old) {
+static bool has_changed_part(const exchange *x, const rt_chain_kernel *k) {
+    const ready_kernel *r = k->made;
+    for (uint32_t m = 0; m < k->count; m++)
+        if (has_changed(x, r->parts[m])) return true;
+    return false;
+}
+
+/* Adds the step of a fused kernel of which parts have changed, or finds why it is none. */
+static void exchange_fused(exchange *x, const rt_chain_kernel *k) {
     job *j = &x->job;
     const ready_kernel *r = k->made;
     rt_chain_link *links = ir_new_array(&j->arena, rt_chain_link, k->count);
-    uint32_t changed = 0, member;
-    for (uint32_t m = 0; m < k->count; m++) {
+    uint32_t member;
+    for (uint32_t m = 0; m < k->count; m++)
         links[m] = chain_link(j, (const ocl_launch *)j->steps->commands[r->parts[m]]);
-        changed += has_changed(x, r->parts[m]);
-    }
-    if (!changed) return old;
     x->why = rt_chain_misfit(j->fusion->context, k, links, &member);
-    x->misfit = x->why ? r : NULL;
-    if (x->why) x->part = r->parts[member];
-    if (x->why) return NULL;
+    if (x->why) {
+        x->misfit = r;
+        x->part = r->parts[member];
+        return;
+    }
     ocl_launch *l = new_fused_launch(j, k, r->launch->command.command.launch.function);
     add_step(j->steps, &l->command.event);
     ocl_release_event(&l->command.event); /* the steps have it */
     prepare_fused(j, l);
-    return &l->command.event;
 }
 
 static void exchange_steps(void *arg) {
@@ -394,7 +399,11 @@ static void exchange_steps(void *arg) {
             continue;
         }
         while (!k->made) k++;
-        if (exchange_fused(x, k++, e) == e) add_step(s, e);
+        if (has_changed_part(x, k))
+            exchange_fused(x, k);
+        else
+            add_step(s, e);
+        k++;
     }
 }
 
