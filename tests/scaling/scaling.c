@@ -4,12 +4,12 @@
  *
  * Each shape of shapes.c is made with sizes that double, four times, or five times with --long,
  * and goes the whole way: IR text is read, written as SPIR-V, read again, optimized and compiled
- * for x86-64; plans are read, and their group explained, fused and compiled.  Cost is what count.c
- * counts, so it is the same each time, on a busy machine too; memory is the most that the context
- * holds at once.  The exponent of a cost is the slope of its logarithm from one size to the next,
- * of memory to the next but one, and the largest counts: a limit that makes the last ones small
- * does not hide what came before.  Exponents above 1.3 fail: twice the input may cost 2.46 times as
- * much.  Stages that have less than a quarter of the cost are left out.
+ * for x86-64, or as PTX; plans are read, and their group explained, fused and compiled.  Cost is
+ * what count.c counts, so it is the same each time, on a busy machine too; memory is the most that
+ * the context holds at once.  The exponent of a cost is the slope of its logarithm from one size to
+ * the next, of memory to the next but one, and the largest counts: a limit that makes the last ones
+ * small does not hide what came before.  Exponents above 1.3 fail: twice the input may cost 2.46
+ * times as much.  Stages that have less than a quarter of the cost are left out.
  *
  * With --passes, prints the passes, stages of native code and analyses that cost most, and their
  * shares of optimizing and making code.
@@ -93,6 +93,7 @@ static bool optimize(spvf_module *m, cost *c) {
 /* Functions are inlined by the passes, unless they are to stay: then code is made at once. */
 static bool make_code(spvf_module *m, shape_way way, cost *c, spvf_blob *out) {
     if (way == CALLED) return emit(m, c, NATIVE, "x86_64:v3,time,calls", out);
+    if (way == THREADS) return emit(m, c, NATIVE, "ptx:sm_90,disjoint,coarsen=4", out);
     const char *target = way == LANES ? "x86_64:v4,simd=16,time" : "x86_64:v3,time";
     return optimize(m, c) && emit(m, c, NATIVE, target, out);
 }

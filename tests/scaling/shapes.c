@@ -263,5 +263,13 @@ const shape shapes[] = {
     {"masks", "blocks under masks", shape_masks, 64, LANES},
     {"nested-masks", "depth of blocks under masks", shape_nested_masks, 32, LANES},
     {"lane-arrays", "accesses of an array of each lane", shape_lane_arrays, 64, LANES},
+    {"thread-chain", "dependent operations", shape_chain, 1000, THREADS},
+    {"thread-loops", "loops in sequence", shape_loops, 250, THREADS},
+    {"thread-nest", "depth of loops", shape_nest, 16, THREADS},
+    {"thread-phis", "phis of a loop", shape_phis, 250, THREADS},
+    {"thread-switch", "cases, and arguments of a phi", shape_switch, 250, THREADS},
+    {"coarsened", "kernels whose threads run several items", shape_coarsened, 32, THREADS},
+    {"stepping", "loops whose addresses step", shape_stepping, 125, THREADS},
+    {"private-arrays", "private arrays with indices", shape_private_arrays, 32, THREADS},
 };
 const unsigned shape_count = sizeof shapes / sizeof *shapes;

@@ -14,6 +14,7 @@ typedef enum {
     INLINED, /* optimized, then native code */
     LANES,   /* the same, as vectors of 16 lanes */
     CALLED,  /* functions stay functions: native code at once */
+    THREADS, /* threads that run several work-items, as PTX */
     FUSED,   /* the text has a plan, whose group is explained and fused, then native code */
     STEPPED  /* the same, and one doubling reaches a limit beyond which a stage has more to do */
 } shape_way;

@@ -39,6 +39,9 @@ shape_fn shape_item_loops, shape_index_sets, shape_rows, shape_contiguous, shape
     shape_groups, shape_gathers, shape_strips, shape_left_loops, shape_lane_phis, shape_lane_nest,
     shape_left_nest, shape_masks, shape_nested_masks, shape_lane_arrays;
 
+/* thread_shapes.c */
+shape_fn shape_coarsened, shape_stepping, shape_private_arrays;
+
 /* plan_shapes.c */
 shape_fn shape_launches, shape_members, shape_arguments, shape_buffers;
 
