@@ -112,6 +112,24 @@ static inline bool loops_ends(const loops_counter *c, unsigned rounds) {
     return false;
 }
 
+/* Up to the parameter, or down to it: in fewer rounds, of which only the most are known. */
+static inline loops_counter loops_by_value(loops_maker *r, unsigned number) {
+    loops_counter c = {.number = number, .bits = 32, .by_value = true};
+    if (loops_below(r, 2)) {
+        c.step = 1;
+        c.op = "slt";
+        c.left = c.stay = true;
+    } else {
+        c.init = 1 + loops_below(r, 7);
+        c.step = ir_zext(UINT64_MAX, c.bits);
+        c.stay = loops_below(r, 2);
+        c.op = c.stay ? "ult" : "ule";
+        c.left = !c.stay;
+        c.on_next = loops_below(r, 2);
+    }
+    return c;
+}
+
 static inline loops_counter loops_any_counter(loops_maker *r, unsigned number) {
     static const char *const ops[] = {"ult", "ule", "slt", "sle", "eq", "ne"};
     loops_counter c = {.number = number};
@@ -125,15 +143,7 @@ static inline loops_counter loops_any_counter(loops_maker *r, unsigned number) {
         c.stay = loops_below(r, 2);
         c.on_next = loops_below(r, 2);
     } while (!loops_ends(&c, 1 + loops_below(r, 12)));
-    c.by_value = loops_below(r, 6) == 0;
-    if (c.by_value)
-        c = (loops_counter){.number = number,
-                            .bits = 32,
-                            .step = 1,
-                            .op = "slt",
-                            .left = true,
-                            .stay = true,
-                            .by_value = true};
+    if (loops_below(r, 6) == 0) c = loops_by_value(r, number);
     return c;
 }
 

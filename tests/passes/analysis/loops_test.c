@@ -58,9 +58,9 @@ Test(loops, licm) { check_all("licm"); }
 Test(loops, sink) { check_all("sink"); }
 Test(loops, standard) { check_all(NULL); }
 
-/* Arrays of private memory by index, counters of 32 bits. */
+/* Arrays of private memory by index, counters of 32 bits, loops that go down to some number. */
 Test(loops, threads) {
-    const ir_target target = {.has_fma = true, .has_short_ids = true};
+    const ir_target target = {.has_fma = true, .has_short_ids = true, .private_is_far = true};
     for (uint64_t seed = 0; seed < SEEDS; seed++)
         check(seed & 1 ? "array_words,mem2reg,gvn,step_pointers,merge_loads,dce" : "threads",
               &target, seed);
