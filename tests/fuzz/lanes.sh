@@ -1,8 +1,9 @@
 #!/bin/sh
-# lanes.sh BUILD [--table]: 3,000 random kernels, vectorized (fuzz_lanes.c).  They have each form of
-# access that a counter counts, each operation of each type that the generator can give it, and each
-# form of control flow; they or golden files have each reason for which passes/vectorize/ refuses a
-# loop.  With --table, only prints how often kernels have each operation, of each type.
+# lanes.sh BUILD [--table]: 3,000 random kernels, vectorized and as code of threads (fuzz_lanes.c).
+# They have each form of access that a counter counts, each operation of each type that the generator
+# can give it, and each form of control flow; passes for threads have something to do; kernels or
+# golden files have each reason for which passes/vectorize/ refuses a loop.  With --table, only prints
+# how often kernels have each operation, of each type.
 set -u
 export SPVF_ABORT=1
 build=$1
@@ -20,7 +21,7 @@ fi
 check kernels "$build/tests/fuzz/lanes" -n 3000 -s 1 "$build/seeds/lanes"
 cp "$work/said" "$work/lanes"
 
-for counter in $(sed -nE 's/^COUNTER\((vectorize|dots), ([a-z]+),.*/\1.\2/p' ir/counters.def); do
+for counter in $(sed -nE 's/^COUNTER\((vectorize|dots|array_words|step_pointers|merge_loads), ([a-z]+),.*/\1.\2/p' ir/counters.def); do
     check "$counter" grep -Eq "^$counter: [1-9]" "$work/lanes"
 done
 
