@@ -23,6 +23,11 @@ static const char kernels[] =
     "  store %x, %p align 4\n"
     "  ret\n"
     "}\n"
+    "kernel @locals(%p: ptr.global of i32, %a: ptr.local, %b: ptr.local, %n: i32, %c: ptr.local, "
+    "%d: ptr.local, %e: ptr.local, %f: ptr.local) {\n"
+    "entry:\n"
+    "  ret\n"
+    "}\n"
     "kernel @sees(%p: ptr.global of i32, %v: v4f32, %n: i8) {\n"
     "entry:\n"
     "  %g: i32 = group_id 0\n"
@@ -204,6 +209,33 @@ Test(cpu, local_memory_lies_behind_the_kernels_own) {
     cr_expect_eq((uintptr_t)seen_args[1], 256);
     cr_expect_eq((uintptr_t)seen_args[2], 384);
     cr_expect_eq((uintptr_t)seen.local % IR_LOCAL_ALIGN, 0);
+    end(&b);
+}
+
+/* The first PASS_LOCAL_ARGS are variables of code that is made for their sizes. */
+Test(cpu, many_arguments_of_local_memory) {
+    bench b;
+    begin(&b);
+    const int32_t n = 7;
+    rt_arg args[] = {rt_memory_arg(b.memory, 0), rt_local_arg(10), rt_local_arg(20),
+                     rt_value_arg(&n, sizeof n), rt_local_arg(30), rt_local_arg(40),
+                     rt_local_arg(50),           rt_local_arg(60)};
+    const spvf_range r = {.dims = 1, .global = {4}, .local = {4}};
+    const uintptr_t places[] = {0, 0, 0, 0, 256, 384}, all[] = {0, 128, 256, 384, 512, 640};
+    static const unsigned locals[] = {1, 2, 4, 5, 6, 7};
+    need = (ir_group_need){.local = 130};
+    cr_assert_eq(launch(&b, "locals", &r, args, 8), SPVF_OK, "%s", messages);
+    for (unsigned k = 0; k < PASS_LOCAL_ARGS; k++)
+        cr_expect_eq(facts.shape.local_args[k], 10 * (k + 1));
+    for (unsigned k = 0; k < 6; k++) cr_expect_eq((uintptr_t)seen_args[locals[k]], places[k]);
+    /* Code for any sizes, of which none may be 0. */
+    args[1] = rt_local_arg(11);
+    need = (ir_group_need){0};
+    cr_assert_eq(launch(&b, "locals", &r, args, 8), SPVF_OK, "%s", messages);
+    cr_expect_eq(facts.shape.local_args[0], 0);
+    for (unsigned k = 0; k < 6; k++) cr_expect_eq((uintptr_t)seen_args[locals[k]], all[k]);
+    args[5] = rt_local_arg(0);
+    cr_expect_eq(launch(&b, "locals", &r, args, 8), SPVF_ERROR_DEVICE);
     end(&b);
 }
 
