@@ -155,4 +155,27 @@ static inline rt_function *find(const char *kernel) {
 
 static inline bool run(const rt_command *command) { return try_to(run_body, command); }
 
+typedef struct {
+    const rt_ptx_options *options;
+    uint32_t kernels;
+    ir_arena arena;
+} assembly;
+
+static inline void assemble_body(void *arg) {
+    assembly *a = arg;
+    rt_ptx ptx = rt_make_ptx(bench.context, bench.module->ir, a->options, &a->arena);
+    const rt_bytes input = {ptx.text, strlen(ptx.text)};
+    cr_expect_eq(ptx.n, a->kernels);
+    cr_expect_gt(rt_assemble_ptx(bench.context, &a->arena, input, a->options->code.sm).size, 0);
+}
+
+/* Where there is an assembler, it takes so many kernels of the module. */
+static inline void expect_assembles(const rt_ptx_options *o, uint32_t kernels) {
+    assembly a = {.options = o, .kernels = kernels};
+    ir_arena_init(&a.arena, &bench.context->cx);
+    bool ok = try_to(assemble_body, &a);
+    cr_expect(ok || strstr(messages, "there is no ptxas"), "%s", messages);
+    ir_arena_free(&a.arena);
+}
+
 #endif

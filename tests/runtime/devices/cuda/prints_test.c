@@ -182,27 +182,10 @@ Test(cuda_prints, memory_that_is_not_there) {
     }
 }
 
-typedef struct {
-    rt_ptx_options options;
-    ir_arena arena;
-} assembly;
-
-static void assemble_body(void *arg) {
-    assembly *a = arg;
-    rt_ptx ptx = rt_make_ptx(bench.context, bench.module->ir, &a->options, &a->arena);
-    const rt_bytes input = {ptx.text, strlen(ptx.text)};
-    cr_expect_eq(ptx.n, 1);
-    cr_expect_gt(rt_assemble_ptx(bench.context, &a->arena, input, a->options.code.sm).size, 0);
-}
-
-/* Where there is an assembler, it takes the kernels. */
 Test(cuda_prints, code_assembles) {
+    const rt_ptx_options options = {.code = {.sm = 75, .offset = true}, .print = rt_string_limit};
     open_to_print(formats);
-    assembly a = {.options = {.code = {.sm = 75, .offset = true}, .print = rt_string_limit}};
-    ir_arena_init(&a.arena, &bench.context->cx);
-    bool ok = try_to(assemble_body, &a);
-    cr_expect(ok || strstr(messages, "there is no ptxas"), "%s", messages);
-    ir_arena_free(&a.arena);
+    expect_assembles(&options, 1);
     close_bench();
     remove_cache_folder();
 }

@@ -256,28 +256,12 @@ Test(cuda_ranges, what_a_launch_must_not_have) {
     remove_cache_folder();
 }
 
-typedef struct {
-    rt_ptx_options options;
-    ir_arena arena;
-} assembly;
-
-static void assemble_body(void *arg) {
-    assembly *a = arg;
-    rt_ptx ptx = rt_make_ptx(bench.context, bench.module->ir, &a->options, &a->arena);
-    cr_expect_eq(ptx.n, 2);
-    const rt_bytes input = {ptx.text, strlen(ptx.text)};
-    cr_expect_gt(rt_assemble_ptx(bench.context, &a->arena, input, a->options.code.sm).size, 0);
-}
-
-/* Where there is an assembler, it takes the kernels. */
 Test(cuda_ranges, code_for_parts_assembles) {
+    rt_ptx_options options = {.code = {.sm = 75, .offset = true}, .parts = true};
     open_with_kernels();
-    for (unsigned wide = 0; wide < 2; wide++) {
-        assembly a = {.options = {.code = {.sm = 75, .offset = true, .wide = wide}, .parts = true}};
-        ir_arena_init(&a.arena, &bench.context->cx);
-        bool ok = try_to(assemble_body, &a);
-        cr_expect(ok || strstr(messages, "there is no ptxas"), "%s", messages);
-        ir_arena_free(&a.arena);
+    for (int wide = 0; wide < 2; wide++) {
+        options.code.wide = wide;
+        expect_assembles(&options, 2);
     }
     close_bench();
     remove_cache_folder();
