@@ -16,17 +16,7 @@ find "$folder/corpus" -type f ! -name '*.spv' -delete
 cp -r tests/conformance/fusion "$folder/conformance"
 cp -r "$build/seeds/pipelines" "$folder/seeds"
 cp "$build/bench/saxpy.spv" "$build/bench/scale.spv" "$folder"
-cat >"$folder/chain.plan" <<'PLAN'
-buffer x   f32[1024] = iota
-buffer y   f32[1024] = 1.0
-buffer tmp f32[1024] internal
-buffer out f32[1024]
-fuse pair {
-  launch "saxpy.spv":saxpy  global 1024 local 64 args x, y, 2.0f, tmp
-  launch "scale.spv":scale  global 1024 local 64 args tmp, 3.0f, out
-}
-expect out[0..3] = 3.0, 9.0, 15.0, 21.0
-PLAN
+cp tests/runtime/cache/pair.plan "$folder/chain.plan"
 cp tests/cuda.sh "$folder"
 du -sm "$folder" | awk '{ print $2 ": " $1 " MiB"; exit $1 >= 60 }'
 echo "run there: sh $folder/cuda.sh $folder"

@@ -10,6 +10,8 @@
 
 #include "tests/bench/simd/simd.h"
 
+#include <stdio.h>
+
 /* Ours for any launch, and as the launch allows it: buffers do not overlap, and threads may run
  * several work-items. */
 enum { OURS_PLAIN, OURS, NVCC, NVCC_EXACT, NVIDIA_OPENCL, SIDES };
@@ -114,5 +116,51 @@ our_code write_chain(const char *build, const theme *t, const benchmark *b, size
 void free_code(our_code *c);
 /* Prepares a kernel; false: it is missing, or its threads run more work-items than suits the launch. */
 bool prepare_ours(gpu_side *s, const our_code *c, const char *kernel, const gpu_buffers *b);
+
+/* ------------------------------------------------------------------------------- sides (sides.c) */
+
+enum { KINDS = 3 /* of our code for launches that allow more */ };
+
+/* The code of a theme, for all sides. */
+typedef struct {
+    const char *build;
+    const theme *of;
+    our_code plain, ours[KINDS];
+    gpu_module *nvcc[2];
+    opencl_peer opencl; /* open */
+    cl_program program; /* for it, or NULL */
+} theme_code;
+void load_theme(theme_code *c, const theme *t);
+void unload_theme(theme_code *c);
+
+/* The sides of a row, with what they share. */
+typedef struct {
+    gpu_buffers buffers;
+    our_code fused[1 + KINDS];
+    unsigned nfused;
+    gpu_side side[NVIDIA_OPENCL];
+    opencl_side opencl;
+} row_sides;
+/* Prepares side k for the buffers; false: it is not there. */
+bool begin_side(row_sides *s, const theme_code *c, const benchmark *b, unsigned k);
+void end_sides(row_sides *s);
+/* Runs side k with the buffers as they were at first, and reads its results. */
+bool run_once(row_sides *s, unsigned k, const problem *p, host_arguments *to);
+/* Microseconds of a launch; 0: one failed. */
+double time_side(row_sides *s, unsigned k, unsigned times);
+
+/* --------------------------------------------------------------------------------- the rest of it */
+
+/* Of the kernel on a GPU; 0: it is the same kernel as another row. (sizes.c) */
+size_t gpu_size(const benchmark *b);
+
+typedef struct {
+    const char *build;
+    char **only; /* names of rows, up to NULL; none: all */
+    unsigned rounds;
+    FILE *json; /* or NULL */
+} cuda_options;
+/* How many rows of ours are wrong. (table.c) */
+unsigned run_cuda_table(const cuda_options *o);
 
 #endif

@@ -6,18 +6,8 @@
  */
 #include "tests/bench/simd/bars.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-void count_ratio(mean_ratio *m, const char *name, double ratio) {
-    if (!ratio) return;
-    if (!m->n || ratio < m->least) m->least = ratio, m->where = name;
-    m->logs += log(ratio);
-    m->n++;
-}
-
-double mean_of(const mean_ratio *m) { return m->n ? exp(m->logs / m->n) : 0; }
 
 static const double ROW_BY_POCL = 0.95, ROW_BY_C = 0.65, STREAMING_BY_C = 0.95;
 static const double MEAN_BY_POCL = 4.5, MEAN_OF_HARD_BY_POCL = 5, MEAN_BY_C = 0.9;

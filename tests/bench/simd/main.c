@@ -32,15 +32,6 @@
 #include <string.h>
 #include <unistd.h>
 
-const theme *const *all_themes(unsigned *n) {
-    static const theme *const themes[] = {
-        &elementwise_theme, &math_theme,   &integers_theme,  &loops_theme,
-        &groups_theme,      &images_theme, &divergent_theme, &structs_theme,
-    };
-    *n = sizeof themes / sizeof *themes;
-    return themes;
-}
-
 const char *class_name(kernel_class c) {
     static const char *const names[CLASSES] = {"streaming", "divergent", "barrier", "inner-loop",
                                                "other"};

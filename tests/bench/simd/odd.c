@@ -7,6 +7,7 @@
  * cost, rows that do not begin at lines of the cache, and groups that are not whole; PoCL has most
  * of that, too.
  */
+#include "tests/bench/simd/ratios.h"
 #include "tests/bench/simd/sides.h"
 
 #include <math.h>

@@ -52,18 +52,6 @@ void sample(side *s, unsigned round) {
     s->wall[round] = (now() - wall) * 1e3 / work;
 }
 
-double middle(const double *v, unsigned n) {
-    double copy[MOST_ROUNDS];
-    memcpy(copy, v, n * sizeof *v);
-    return median(copy, n);
-}
-
-double middle_ratio(const double *a, const double *b, unsigned n) {
-    double v[MOST_ROUNDS];
-    for (unsigned k = 0; k < n; k++) v[k] = a[k] / b[k];
-    return median(v, n);
-}
-
 /* ---------------------------------------------------------------------------------------- sides */
 
 static bool check_side(const side *s, unsigned which) {

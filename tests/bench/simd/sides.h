@@ -36,8 +36,5 @@ void end_side(side *s);
 /* Runs it until its code and memory are as they will be, then counts the runs of a sample. */
 void warm_up(side *s);
 void sample(side *s, unsigned round);
-/* The median of n numbers, and of ratios. */
-double middle(const double *v, unsigned n);
-double middle_ratio(const double *a, const double *b, unsigned n);
 
 #endif

@@ -2,8 +2,6 @@
 #include "tests/bench/bench.h"
 #include "tests/bench/simd/bars.h"
 
-#include <math.h>
-
 /* ----------------------------------------------------------------------------------------- rows */
 
 /* Whether results are right at the odd size, for each side that runs. */

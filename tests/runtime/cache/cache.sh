@@ -4,6 +4,7 @@
 set -u
 spvfuse=$PWD/$1/spvfuse
 bench=$PWD/$1/bench
+here=$PWD/tests/runtime/cache
 # shellcheck source=tests/count.sh
 . tests/count.sh
 cd "$work" || exit 1
@@ -48,17 +49,7 @@ renumber() {
         ! cmp -s "$1" renumbered && mv renumbered "$1"
 }
 
-cat >pair.plan <<'PLAN'
-buffer x   f32[1024] = iota
-buffer y   f32[1024] = 1.0
-buffer tmp f32[1024] internal
-buffer out f32[1024]
-fuse pair {
-  launch "saxpy.spv":saxpy  global 1024 local 64 args x, y, 2.0f, tmp
-  launch "scale.spv":scale  global 1024 local 64 args tmp, 3.0f, out
-}
-expect out[0..3] = 3.0, 9.0, 15.0, 21.0
-PLAN
+cp "$here/pair.plan" .
 check "a fused pair" "$spvfuse" run pair.plan --strict
 check "is one entry" has_entries 2
 for f in *.spv; do check "$f gets other ids" renumber "$f"; done
