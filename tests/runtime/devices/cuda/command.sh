@@ -5,6 +5,7 @@ set -u
 spvfuse=$PWD/$1/spvfuse
 driver=$PWD/$1/tests/runtime/devices/cuda
 bench=$PWD/$1/bench
+plan=$PWD/tests/runtime/cache/pair.plan
 # shellcheck source=tests/count.sh
 . tests/count.sh
 cd "$work" || exit 1
@@ -41,16 +42,7 @@ says '^cuda .*the driver is too old: it has no cuDriverGetVersion)' \
 
 # ---- plans
 cp "$bench/saxpy.spv" "$bench/scale.spv" .
-cat >pair.plan <<'PLAN'
-buffer x   f32[1024] = iota
-buffer y   f32[1024] = 1.0
-buffer tmp f32[1024] internal
-buffer out f32[1024]
-fuse pair {
-  launch "saxpy.spv":saxpy  global 1024 local 64 args x, y, 2.0f, tmp
-  launch "scale.spv":scale  global 1024 local 64 args tmp, 3.0f, out
-}
-PLAN
+sed '/^expect/d' "$plan" >pair.plan # the driver computes nothing
 calls() { grep -c "^$1\$" log; }
 says 'cuda: the driver is too old' env LD_LIBRARY_PATH="$work/old" "$spvfuse" run -d cuda pair.plan
 check 'a plan runs' gpu env FAKE_CUDA_LOG=log "$spvfuse" run -d cuda pair.plan
