@@ -86,9 +86,9 @@ typedef struct {
     const ir_range *range;       /* NULL: unknown */
     const uint32_t *argument;    /* by parameter: its name in symbols; NULL: its index */
     const int64_t *const *value; /* by parameter: its value, where one is known; may be NULL */
-    const uint8_t *const
-        *bytes; /* by parameter: those of a struct by value that is only read, where
-                                    they are known; may be NULL */
+    /* By parameter: the bytes of a struct by value that is only read, where they are known; may be
+     * NULL. */
+    const uint8_t *const *bytes;
 } pass_launch;
 
 /* The form that an integer has in block `at`: always one, perhaps just a symbol. */

@@ -44,7 +44,8 @@ void rt_cpu_local_size(const ir_func *kernel, unsigned subgroup, const spvf_rang
                        uint64_t local[3], ir_arena *scratch);
 /* The sizes of groups for a kernel that cannot observe them (pass_observes_groups): powers of two,
  * so that few of them need code of their own, the dimension `inner` first, and rows that can share
- * what they load; `crosses`: short rows, and many.  There are at least four groups for each thread as long as these have 16 items. */
+ * what they load; `crosses`: short rows, and many.  There are at least four groups for each thread
+ * as long as these have 16 items. */
 void rt_cpu_own_groups(const spvf_range *range, unsigned inner, bool crosses, unsigned threads,
                        uint64_t local[3]);
 
