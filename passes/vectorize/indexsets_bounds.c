@@ -13,8 +13,8 @@
  * stride of 1.  A negative stride walks backwards, and sees the arc from its end.  Values that
  * differ by up to d from v are in the arc together if v is in its first `count - d` numbers.
  *
- * Values that must not be `bound` need less if few items are expected before or after the one that
- * has it, `bound - v`: all after it, or all before it.
+ * For values that must not be `bound`, one item may be left out, item `bound - v`.  If that is
+ * expected among the first or the last items, the interval is all items after it, or all before it.
  *
  * Comparisons begin with the first item of the loop.  Extensions begin with the first one for which
  * the comparisons hold: others may wrap, and do not use them.  If comparisons have chosen the first
@@ -134,7 +134,7 @@ static uint64_t most_items(const sets *s) {
     return simd_most_items(&loop);
 }
 
-/* Do the items come to `bound` once at most, one of the first or last of them? */
+/* Does one item at most have the value `bound`, one that is expected to be near an end? */
 static bool has_one_side(const sets *s, const sets_test *t) {
     unsigned bits = ir_bits(NULL, t->type);
     return t->kind == SETS_UNEQUAL && t->side != SETS_ANYWHERE && t->low == t->high &&

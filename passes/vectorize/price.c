@@ -275,8 +275,8 @@ static uint64_t price_lines(const simd *s, const ir_block *b) {
 
 /* ---------------------------------------------------------------------------------------- loops */
 
-/* A block within a node that leads to itself does a lane in each round, and about half of them are
- * active, or updates those of a word, and all are. */
+/* A block within a node that leads to itself is a loop over lanes (updates.c): over those of a
+ * mask, one in each round, which are about half of all; or over all, several in each round. */
 static uint64_t repeats_of(const simd *s, const ir_block *b) {
     bool repeats = false;
     unsigned updates = 0;

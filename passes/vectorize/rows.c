@@ -5,12 +5,12 @@
  * and what does R times, in the same blocks (Allen and Kennedy, "Optimizing compilers for modern
  * architectures", 2001).  No branch may depend on y, so all rows take the same way.
  *
- * Where R divides the rows of a group, but for groups at the end of the range, rows after the last
- * one are the last one again: row r of an iteration is min(y + r, end - 1).  Rows go in
- * step, one instruction after the other, and have only loads, stores and operations without
- * effects.  So rows that are the same load the same, since nothing is stored between their loads,
- * and store the same to the same place.  Otherwise there may be one row only, and a copy of the
- * loops does the rows that are left:
+ * Groups have the same number of rows, but the end of the range may cut one off.  If R divides that
+ * number, a group that is cut off repeats its last row: row r of an iteration is
+ * min(y + r, end - 1).  Rows go in step, one instruction after the other, and have only loads,
+ * stores and operations without effects.  So copies of a row load the same, since nothing is stored
+ * between their loads, and store the same to the same place.  Otherwise a copy of the loops does
+ * the rows that are left:
  *
  *   setup -> [rows: start .. full] -> middle -> [copy: full .. end] -> after the loops
  *
@@ -245,9 +245,10 @@ static void jam_rows(jam *j) {
     ir_inst *n = ir_build2(&j->b, IR_OP_sub, t, l->end, start);
     ir_inst *whole = ir_build2(&j->b, IR_OP_and, t, n, ir_const(j->f, t, ~(uint64_t)(j->rows - 1)));
     ir_inst *full = ir_build2(&j->b, IR_OP_add, t, start, whole);
-    bool known = whole_rows(j) && whole_rows(j) % j->rows == 0;
-    bool repeats = full != l->end && known, copies = full != l->end && !known;
-    ir_inst *last = repeats ? ir_build2(&j->b, IR_OP_sub, t, l->end, ir_const(j->f, t, 1)) : NULL;
+    uint64_t group = whole_rows(j);
+    bool cut_off = full != l->end, copies = cut_off && (!group || group % j->rows);
+    ir_inst *last =
+        cut_off && !copies ? ir_build2(&j->b, IR_OP_sub, t, l->end, ir_const(j->f, t, 1)) : NULL;
     if (copies) build_rest(j, setup, start, full);
     repeat_blocks(j, last);
     if (copies) ir_set_arg(test, 1, full);

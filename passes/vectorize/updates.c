@@ -13,7 +13,8 @@
  * A lane is taken out of a vector together with its neighbours in a word of 64 bits.  Values that
  * are only steps to the address of such an update, its extensions and shifts, exist for each lane
  * only: there are fewer words of narrow lanes, and addresses of instructions have room for steps.
- * For a loop, lanes are in memory, from where each is one load: so many lanes have a loop, too.
+ * For a loop, lanes are stored to memory, and a lane is one load.  So where lanes are many, all of
+ * them have a loop, too.
  *
  * Items that wait for each other in a loop, as those do that take turns with a lock, must not be
  * lanes of one vector.  So an update whose result is used is refused in loops that lanes leave one
@@ -25,8 +26,8 @@ enum {
     WORD = 64 /* bits */,
     MAX_DEPTH = 8,
     ASIDE = 8, /* bytes of a lane in memory */
-    ROUND = 8, /* lanes that a round of the loop over all updates */
-    MANY = 32  /* lanes */
+    ROUND = 8, /* lanes whose updates are one round of the loop over all lanes */
+    MANY = 32  /* lanes: from here on a loop pays; a multiple of ROUND */
 };
 
 /* The vector of numbers that an operand is made of by steps of each lane. */
@@ -163,13 +164,13 @@ static ir_inst *lane_of_strided(simd *s, ir_inst *v, unsigned k) {
                      step);
 }
 
-/* Lane k of v as it is used in block `at`. */
 static ir_inst *load_lane(simd *s, const numbers *in, ir_type t, unsigned k) {
     unsigned bytes = ir_bits(NULL, t) / 8;
     ir_inst *by = ir_const(s->f, ir_size_type(s->f->module), k * bytes);
     return ir_build_load(&s->b, t, ir_build_ptradd(&s->b, in->memory, by, false), bytes, 0);
 }
 
+/* The lane of v as it is used in block `at`. */
 static ir_inst *lane_of(simd *s, ir_inst *v, place lane, const ir_block *at) {
     simd_shape shape = simd_shape_at(s, v, at);
     unsigned k = lane.k;
@@ -300,12 +301,14 @@ static void update_each(simd *s, const ir_inst *i) {
     if (i->uses) simd_set_part(s, i, 0, ir_build_vec(&s->b, ir_vector(i->type, s->lanes), old));
 }
 
-/* Are there so many lanes that a loop over them pays, and are they all that differs? */
+/* Are there so many lanes that a loop over them pays, and is one vector of numbers all that differs
+ * between them? */
 static bool has_loop(const simd *s, const ir_inst *i, numbers *from) {
     *from = (numbers){0};
+    if (i->uses || s->lanes < MANY) return false;
     for (unsigned n = 0; n < i->nargs; n++)
         if (!find_numbers(s, ir_arg(i, n), i->block, simd_is_apart, from)) return false;
-    return !i->uses && from->lanes && s->lanes >= MANY && s->lanes % ROUND == 0;
+    return from->lanes;
 }
 
 /* for (at = 0; at < lanes; at += ROUND) update lanes at, at + 1, … */
@@ -338,22 +341,18 @@ typedef struct {
     ir_inst *base;
     int64_t stride;
     ir_type lanes; /* in memory, IR_VOID: none */
-    numbers from;  /* what is in memory, if the operand is made of that */
+    numbers from;  /* what is in memory, if each lane makes the operand of that by steps */
 } source;
 
 static source put_aside(simd *s, const ir_inst *i, unsigned k) {
     ir_inst *v = ir_arg(i, k), *lanes;
     simd_shape shape = simd_shape_at(s, v, i->block);
     source from = {.lanes = IR_VOID};
-    if (simd_is_inside(s, v) && simd_is_apart(s, v)) {
+    if (simd_is_apart(s, v)) {
         bool found = find_numbers(s, v, i->block, simd_is_apart, &from.from);
         assert_at(v, found);
         lanes = simd_part(s, from.from.lanes, 0, from.from.at);
-        from.lanes = ir_elem(lanes->type);
-        ir_build_store(&s->b, lanes, aside(s, k), WORD, 0);
-        return from;
-    }
-    if (shape == SIMD_VARYING && ir_is_ptr(v->type)) {
+    } else if (shape == SIMD_VARYING && ir_is_ptr(v->type)) {
         from.base = s->value[v->id].base;
         lanes = s->value[v->id].offset;
     } else if (shape == SIMD_VARYING) {

@@ -13,9 +13,9 @@
  * A loop begins at the first id for which the opposite, id < n, does not hold.  A test for local id
  * 0 is a bound, too.
  *
- * Of a sub-group, id is that of its first item plus the lane.  A test that all lanes answer alike
- * is a guard, otherwise it bounds the lanes; either bounds the loop over sub-groups, too, where the
- * first item is the number of the sub-group times its size:
+ * In a sub-group, an id is that of the first item plus the lane.  A test with the same result for
+ * all lanes is a guard; others bound the loop over lanes.  Both also bound the loop over
+ * sub-groups, where the first item is the number of the sub-group times its size:
  *   first < n   is   sub-group < n / size, rounded up
  */
 #include "passes/workgroup/regions_impl.h"
@@ -165,13 +165,15 @@ static bool make_scaled_bound(bounder *c, const test *t) {
     int d = find_local_id(c, ir_arg(v, 0));
     if (d < 0 || has_const_bound(c, d) || !size || size & (size - 1)) return false;
     ir_inst *above = build(c, IR_OP_uaddsat, find_limit(c, t), pass_number(c->g, size - 1));
-    add_bound(c, d,
-              build(c, IR_OP_lshr, above, pass_number(c->g, (uint64_t)__builtin_ctzll(size))));
+    ir_inst *shift = pass_number(c->g, (uint64_t)__builtin_ctzll(size));
+    add_bound(c, d, build(c, IR_OP_lshr, above, shift));
     return true;
 }
 
-/* The same of a loop over some of its items: it runs if the least of several numbers is not 0, one
- * of which is what the first item is below its limit.  The test remains. */
+/* The guard of a loop over items of a sub-group: there are some if the minimum of two counts is
+ * above a constant, and one count is limit - first item, or 0 if the first item is not below the
+ * limit.  So the first item is below it, which bounds the loop over sub-groups.  The test remains.
+ */
 static void make_implied_bound(bounder *c, const test *t) {
     ir_inst *least = t->right;
     if (t->op != IR_OP_ult || !ir_is_const(t->left) || least->op != IR_OP_umin) return;
