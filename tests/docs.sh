@@ -53,7 +53,8 @@ pipeline() {
     sed -n "/^const char $1\[\] =/,/^\$/p" passes/pipeline.c |
         sed -n 's/^ *"\([a-z0-9_]*\),*";* *\/\* \(.*\) \*\/.*$/| `\1` | \2 |/p'
 }
-for name in pass_standard pass_group_pipeline pass_vector_pipeline pass_lowering; do
+for name in pass_standard pass_group_pipeline pass_vector_pipeline pass_lowering pass_coarsening \
+    pass_thread_lowering; do
     case $(cat docs/PASSES.md) in
     *"$(pipeline $name)"*) passed ;;
     *) failed "docs/PASSES.md: the reasons are not those of $name in passes/pipeline.c" ;;
