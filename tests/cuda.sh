@@ -73,9 +73,10 @@ corpus() {
         --known "$folder/plans/cuda_differences.txt" "$@"
 }
 
-# The driver's compiler runs in the first process alone; one that is killed leaves nothing bad.
-cached() {
-    cd "$folder/plans" || return
+# The driver's compiler runs in the first process alone; one that is killed leaves nothing bad.  In a
+# shell of its own, so that other suites keep their cache.
+cached() (
+    cd "$folder/plans" || exit 1
     SPVFUSE_CACHE_DIR=$out/fresh
     passed=0 failed=0
     for step in compiled found killed verified; do
@@ -95,7 +96,7 @@ cached() {
     grep -h driver "$out"/compiled.time "$out"/found.time
     echo "$passed passed, $failed failed"
     [ "$failed" = 0 ]
-}
+)
 
 sanitize() { # TOOL
     timeout 150 "$sanitizer" --tool "$1" --error-exitcode 9 "$bin/device" "$device" groups ranges \

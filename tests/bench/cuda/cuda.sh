@@ -10,6 +10,7 @@ here=tests/bench/cuda
 PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin
 mkdir -p "$build/bench/cuda"
 if command -v nvcc >/dev/null; then
+    rm -f "$build"/bench/cuda/*.cubin
     for file in "$here"/*.cu; do
         name=$build/bench/cuda/$(basename "$file" .cu)
         nvcc -O3 -arch="${CUDA_ARCH:-native}" -cubin -o "$name.exact.cubin" "$file" &
@@ -18,6 +19,6 @@ if command -v nvcc >/dev/null; then
     done
     wait
 else
-    echo "there is no nvcc: its kernels are left out" >&2
+    echo "there is no nvcc: of its kernels, only those in $build/bench/cuda are run" >&2
 fi
 exec "$build/tests/bench/cuda/cuda" "$@"
