@@ -89,7 +89,7 @@ static bool follow(splitter *s, const ir_inst *address, access a, unsigned depth
 static bool follow_sum(splitter *s, const ir_inst *sum, access a, unsigned depth) {
     ir_inst *more = ir_arg(sum, 1);
     if (ir_is_const(more)) {
-        a.distance += ir_signed_const(more);
+        a.distance = ir_wrap_add(a.distance, ir_signed_const(more));
     } else {
         if (a.index) return false;
         set_index(&a, more);

@@ -37,7 +37,7 @@ typedef struct {
     unsigned axis, items;
     ir_type id;      /* of ids and sizes */
     bool is_linear;  /* it has asked for the linear id, so its range may have one axis */
-    ir_block *start; /* the first one after the entry */
+    ir_block *start; /* what the entry leads to; until then the entry */
     bool *varies;    /* by value id: it differs between the items of a thread */
     ir_block *guard[MOST_GUARDS];
     unsigned side[MOST_GUARDS]; /* the successor that is the way on */
@@ -70,13 +70,15 @@ static bool is_candidate(const ir_func *f, ir_arena *scratch) {
     return !pass_observes_groups(f, scratch);
 }
 
-/* False: it asks for them in a greater type. */
+/* Finds the type of ids, and whether it asks for the linear one; false: for others in a greater
+ * type. */
 static bool find_id_type(coarse *c) {
     const ir_target *t = c->cx->target;
     c->id = t && t->has_short_ids ? IR_I32 : IR_I64;
     foreach_block (b, c->f)
         foreach_inst (i, b) {
             bool asks = i->op == IR_OP_global_id || i->op == IR_OP_global_size;
+            c->is_linear |= i->op == IR_OP_global_linear_id;
             if (asks && ir_kind_of(i->type) > ir_kind_of(c->id)) return false;
         }
     return true;
@@ -110,7 +112,6 @@ static void unify_queries(coarse *c) {
             bool other =
                 (i->op == IR_OP_global_id || i->op == IR_OP_global_size) && i->type != c->id;
             if (!linear && !other) continue;
-            c->is_linear |= linear;
             ir_before(&c->b, i);
             c->b.loc = i->loc;
             ir_inst *v = linear ? build_linear_id(c)
@@ -125,7 +126,8 @@ static void find_varying(coarse *c) {
     c->varies = ir_new_array(c->cx->scratch, bool, c->f->next_id);
     foreach_block (b, c->f)
         foreach_inst (i, b)
-            if (is_query_along(i, IR_OP_global_id, c->axis)) *ir_push(c->cx->scratch, &pending) = i;
+            if (i->op == IR_OP_global_linear_id || is_query_along(i, IR_OP_global_id, c->axis))
+                *ir_push(c->cx->scratch, &pending) = i;
     while (pending.n) {
         ir_inst *v = pending.data[--pending.n];
         if (c->varies[v->id]) continue;
@@ -385,13 +387,16 @@ static void run_at_once(coarse *c, ir_block *one_by_one) {
 
 /* ------------------------------------------------------------------------------------- queries */
 
-static ir_block *leave_entry(ir_func *f) {
-    ir_block *entry = f->first, *start = ir_split_block(entry, entry->first);
-    ir_builder b;
-    ir_builder_init(&b, f);
-    ir_at_end(&b, entry);
-    ir_build_jmp(&b, start);
-    return start;
+/* What the entry has is in a block of its own then. */
+static void leave_entry(coarse *c) {
+    ir_block *entry = c->f->first;
+    c->start = ir_split_block(entry, entry->first);
+    if (c->guards)
+        c->guard[0] = c->start;
+    else
+        c->body.data[0] = c->start;
+    ir_at_end(&c->b, entry);
+    ir_build_jmp(&c->b, c->start);
 }
 
 /* Puts v in place of all queries along the axis but those of the entry. */
@@ -410,6 +415,9 @@ static ir_inst *query(coarse *c, ir_op op) { return ir_build_query(&c->b, op, c-
 
 static void coarsen(coarse *c) {
     ir_func *f = c->f;
+    unify_queries(c);
+    find_varying(c);
+    leave_entry(c);
     ir_before(&c->b, f->first->last);
     ir_inst *distance = query(c, IR_OP_local_size), *group = query(c, IR_OP_group_id);
     ir_inst *more = ir_build2(&c->b, IR_OP_mul, c->id, group, ir_const(f, c->id, c->items - 1));
@@ -429,6 +437,7 @@ static void coarsen(coarse *c) {
     }
     run_at_once(c, one_by_one);
     f->attrs.coarsened[c->axis] = c->items;
+    ir_merge_block(f->first);
 }
 
 /* Does:  makes each thread run up to `coarsen` work-items, a group apart along x or y.
@@ -440,14 +449,13 @@ static void coarsen(coarse *c) {
 bool pass_coarsen(ir_func *f, pass_ctx *cx) {
     coarse c = {.f = f, .cx = cx};
     if (cx->coarsen < 2 || !is_candidate(f, cx->scratch) || !find_id_type(&c)) return false;
+    if (!find_axis(&c)) return false;
     ir_builder_init(&c.b, f);
-    unify_queries(&c);
-    if (!find_axis(&c)) return true;
-    c.start = leave_entry(f);
+    c.start = f->first;
     find_guards(&c);
     c.items = 1;
     if (find_body(&c)) choose_items(&c, cx->coarsen);
-    if (c.items > 1) coarsen(&c);
-    ir_merge_block(f->first);
+    if (c.items < 2) return false;
+    coarsen(&c);
     return true;
 }
