@@ -170,6 +170,7 @@ inline spvf_range range(std::uint64_t global, std::uint64_t local = 0) {
 }
 
 inline spvf_argument argument(const buffer &buffer) { return {buffer, 0, nullptr, 0, nullptr}; }
+inline spvf_argument argument(const spvf_argument &made) { return made; }
 template <typename T, typename = std::enable_if_t<std::is_trivially_copyable<T>::value>>
 spvf_argument argument(const T &value) {
     return {nullptr, 0, &value, sizeof value, nullptr};
@@ -180,7 +181,8 @@ class queue : public handle<spvf_queue, spvf_queue_destroy> {
     explicit queue(const device &device) : handle(device.log()) {
         own([&](spvf_queue **out) { return spvf_queue_create(device, nullptr, out); });
     }
-    /* Arguments are buffers and values, in the order of the kernel's parameters. */
+    /* Arguments are buffers and values, in the order of the kernel's parameters; parts of buffers,
+     * addresses and local memory are made as spvf_argument. */
     template <typename... T>
     void launch(const program &program, const char *kernel, const spvf_range &range,
                 const T &...arguments) {

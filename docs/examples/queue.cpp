@@ -21,10 +21,12 @@ static void axpy(const char *file) {
     queue.finish();
     std::printf("2 * %g + %g = %g\n", x[10], y[10], z[10]);
 
-    /* `slope` reads what other work-groups of `scale` write: two kernels, and a warning. */
+    /* `slope` reads what other work-groups of `scale` write: two kernels, and a warning.  It takes
+     * the buffer from its second half on. */
+    const spvf_argument half = {between, 2048 * sizeof(float), nullptr, 0, nullptr};
     queue.start_fusion();
     queue.launch(program, "scale", spvf::range(4096, 64), 2.0f, in, between);
-    queue.launch(program, "slope", spvf::range(2048, 64), between, out);
+    queue.launch(program, "slope", spvf::range(1024, 64), half, out);
     queue.complete_fusion();
     queue.finish();
     for (const std::string &warning : context.warnings()) std::printf("%s\n", warning.c_str());
