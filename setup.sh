@@ -1,24 +1,34 @@
 #!/bin/sh
-# Installs what spvfuse is built and tested with, from Debian's packages.  Safe to run again: it is
-# quiet when everything is there.  Runs as root or through sudo.  On a system without apt it lists
-# what has to be installed by hand.
+# setup.sh [build|package]: installs what spvfuse is built and tested with, from Debian's packages; with
+# `build` only what `ninja` needs, with `package` also what `ninja deb` needs.  Safe to run again: it is
+# quiet when everything is there.  Runs as root or through sudo.  On a system without apt it lists what
+# has to be installed by hand.
 set -eu
 
-# build: compiler, ninja, re2c, SPIR-V numbers, math functions (elsewhere: set LIBCLC to the path of
-# spirv64-mesa3d-.spv)
-build="gcc libc6-dev binutils ninja-build re2c spirv-headers libclc-15"
+# build: compiler, ninja, re2c, SPIR-V numbers, OpenCL's types, math functions (elsewhere: set LIBCLC to
+# the path of spirv64-mesa3d-.spv)
+build="gcc libc6-dev binutils ninja-build re2c spirv-headers opencl-c-headers libclc-15"
 # OpenCL as a consumer of what we write, and as an oracle
 opencl="opencl-headers ocl-icd-opencl-dev pocl-opencl-icd"
+# packages of Debian
+package="debhelper fakeroot lintian"
 # tests: producers of SPIR-V, its validator, unit tests, reference math, other machines, programs
 # that use OpenCL
 tests="spirv-tools clang-15 libclang-common-15-dev llvm-15 llvm-spirv-15 clang-22
        libcriterion-dev libmpfr-dev libzydis-dev qemu-user gcc-aarch64-linux-gnu
        libc6-dev-arm64-cross valgrind debootstrap clang-format git ca-certificates
-       g++ clinfo clpeak python3-pyopencl clfft-client"
+       g++ clinfo clpeak python3-pyopencl clfft-client pkg-config cmake"
+
+case ${1-} in
+"") wanted="$build $opencl $tests $package" ;;
+build) wanted=$build ;;
+package) wanted="$build $package" ;;
+*) echo "usage: sh setup.sh [build|package]" >&2; exit 2 ;;
+esac
 
 missing=
 if command -v dpkg-query >/dev/null 2>&1; then
-    for p in $build $opencl $tests; do
+    for p in $wanted; do
         case $(dpkg-query -W -f '${Status}' "$p" 2>/dev/null || true) in
             *" installed") ;;
             *) missing="$missing $p" ;;
@@ -29,7 +39,7 @@ fi
 
 if ! command -v apt-get >/dev/null 2>&1; then
     echo "setup.sh: this system has no apt-get; please install what these Debian packages hold:" >&2
-    for p in $build $opencl $tests; do echo "    $p" >&2; done
+    for p in $wanted; do echo "    $p" >&2; done
     exit 1
 fi
 
