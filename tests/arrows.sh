@@ -30,7 +30,7 @@ check frontend ir/
 check passes ir/
 check passes/analysis ir/ passes/passes.h
 check passes/scalar ir/ passes/passes.h passes/rule_words.h passes/analysis/
-check passes/inline ir/ passes/passes.h
+check passes/inline ir/ passes/passes.h passes/analysis/
 check passes/lower ir/ passes/passes.h passes/rule_words.h passes/analysis/
 check passes/vectorize ir/ passes/passes.h passes/analysis/
 check passes/workgroup ir/ passes/passes.h passes/analysis/

@@ -19,7 +19,7 @@
  *
  * Truth values are i8 in memory.  Assumptions (assume) have been used by then, and are removed.
  */
-#include "passes/inline/inline_impl.h"
+#include "passes/analysis/callgraph.h"
 
 typedef struct {
     ir_op op;
@@ -214,9 +214,9 @@ static void answer_queries(const callee *c) {
 
 /* Collects the functions that f calls, callees first.  Inlining has refused recursion, so the depth
  * is that of the call graph; the walk is not recursive. */
-static void collect(lowering *l, pass_inliner *n) {
-    for (uint32_t k = 0; k < n->order.n; k++) {
-        ir_func *f = n->order.data[k]->f;
+static void collect(lowering *l, const pass_call_graph *g) {
+    for (uint32_t k = 0; k < g->order.n; k++) {
+        ir_func *f = g->order.data[k]->f;
         if (!(f->flags & IR_FUNC_SHARED) || ir_is_declaration(f) || f->level == L_GROUP) continue;
         callee *c = ir_new(l->scratch, callee);
         *c = (callee){.old = f, .align = 1};
@@ -231,14 +231,17 @@ static void collect(lowering *l, pass_inliner *n) {
  * Needs: pass inline.
  * Leaves: such functions at level group, without queries.  Gives up: never. */
 bool pass_calls(ir_module *m, pass_ctx *cx) {
-    pass_inliner n = {.m = m, .cx = cx};
+    pass_call_graph graph;
     lowering l = {.m = m, .scratch = cx->scratch};
-    pass_find_calls(&n);
-    collect(&l, &n);
+    bool changed = false;
+    foreach_func (f, m)
+        if (!ir_is_declaration(f)) changed |= ir_remove_unreachable(f);
+    pass_find_calls(m, cx->scratch, &graph);
+    collect(&l, &graph);
     for (uint32_t k = 0; k < l.order.n; k++) build_function(&l, l.order.data[k]);
     foreach_func (f, m)
         if (!ir_is_declaration(f) && !callee_of(&l, f)) replace_calls(&l, f);
     for (uint32_t k = 0; k < l.order.n; k++) answer_queries(l.order.data[k]);
     for (uint32_t k = l.order.n; k-- > 0;) ir_func_remove(l.order.data[k]->old);
-    return l.order.n != 0 || n.changed;
+    return l.order.n != 0 || changed;
 }

@@ -8,7 +8,7 @@
  * functions that no kernel calls are removed, exported ones too, and so are unused globals.
  *
  * Refusals (inline_refuse.c).  A kernel is refused, with a warning and the chain of calls, if it
- * reaches recursion (a strongly connected component of the call graph, Tarjan 1972), a function
+ * reaches recursion, a function
  * without a definition, a function that the reader has refused, or if it would have more than
  * PASS_MOST_INSTRUCTIONS.
  *
@@ -97,7 +97,7 @@ static bool is_wrapper(pass_inliner *n, const ir_func *f) {
     const ir_inst *call = f->first->first;
     if (call->op != IR_OP_call || call->next->op != IR_OP_ret || call->next->nargs) return false;
     const ir_func *callee = call->imm.func;
-    if (pass_is_kernel(callee) || pass_callee_of(n, callee)->callers > 1) return false;
+    if (pass_is_kernel(callee) || pass_callee_of(n, callee)->node->callers > 1) return false;
     if (call->nargs != f->nparams || callee->ret != IR_VOID) return false;
     for (unsigned k = 0; k < call->nargs; k++)
         if (ir_arg(call, k) != f->param_val[k]) return false;
@@ -116,7 +116,7 @@ static void complete_kernel(pass_inliner *n, const pass_callee *x) {
 static bool is_tiny_call(pass_inliner *n, const ir_inst *call) {
     const ir_func *f = call->imm.func;
     if (ir_is_declaration(f) || f->first != f->last || f->flags & IR_FUNC_NOINLINE) return false;
-    if (pass_callee_of(n, f)->recursive || f->first->last->op != IR_OP_ret) return false;
+    if (pass_callee_of(n, f)->node->recursive || f->first->last->op != IR_OP_ret) return false;
     unsigned size = 0;
     for (const ir_inst *i = f->first->first; i && size <= TINY; i = i->next) size++;
     return size <= TINY;
@@ -214,7 +214,7 @@ static void drop_globals(pass_inliner *n) {
 void pass_find_refusals(ir_module *m, ir_arena *scratch, pass_refusal_fn *found, void *user) {
     pass_ctx cx = {.cx = m->cx, .scratch = scratch};
     pass_inliner n = {.m = m, .cx = &cx, .found = found, .user = user};
-    pass_find_calls(&n);
+    pass_find_callees(&n);
     if (!n.has_kernels) return;
     pass_choose_functions(&n);
     foreach_func (f, m)
@@ -225,8 +225,8 @@ void pass_find_refusals(ir_module *m, ir_arena *scratch, pass_refusal_fn *found,
 /* Callees first, so that functions that stay are complete when a kernel copies one. */
 static void inline_into_kernels(pass_inliner *n) {
     pass_choose_functions(n);
-    for (uint32_t k = 0; k < n->order.n; k++) {
-        pass_callee *x = n->order.data[k];
+    for (uint32_t k = 0; k < n->n; k++) {
+        pass_callee *x = &n->callees[k];
         if (ir_is_declaration(x->f)) continue;
         if (x->keep.stays) inline_calls(n, x->f, is_inlined_when_large);
         if (pass_is_kernel(x->f) && !pass_refuse_kernel(n, x)) complete_kernel(n, x);
@@ -241,11 +241,12 @@ static void inline_into_kernels(pass_inliner *n) {
  * Gives up: on a kernel that cannot be complete, which is refused. */
 bool pass_inline(ir_module *m, pass_ctx *cx) {
     pass_inliner n = {.m = m, .cx = cx};
-    pass_find_calls(&n);
+    foreach_func (f, m)
+        if (!ir_is_declaration(f)) n.changed |= ir_remove_unreachable(f);
+    pass_find_callees(&n);
     if (n.has_kernels) inline_into_kernels(&n);
-    for (uint32_t k = 0; k < n.order.n && !n.has_kernels; k++)
-        if (!ir_is_declaration(n.order.data[k]->f))
-            inline_calls(&n, n.order.data[k]->f, is_tiny_call);
+    for (uint32_t k = 0; k < n.n && !n.has_kernels; k++)
+        if (!ir_is_declaration(n.callees[k].f)) inline_calls(&n, n.callees[k].f, is_tiny_call);
     drop_functions(&n);
     drop_globals(&n);
     if (n.has_kernels) share_functions(&n);

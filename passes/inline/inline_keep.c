@@ -62,11 +62,12 @@ static bool body_works_alone(const ir_func *f) {
 
 /* Callees come first. */
 static void find_alone(const pass_inliner *n) {
-    for (uint32_t k = 0; k < n->order.n; k++) {
-        pass_callee *x = n->order.data[k];
-        x->keep.alone = !ir_is_declaration(x->f) && !x->recursive && !pass_is_kernel(x->f) &&
+    for (uint32_t k = 0; k < n->n; k++) {
+        pass_callee *x = &n->callees[k];
+        x->keep.alone = !ir_is_declaration(x->f) && !x->node->recursive && !pass_is_kernel(x->f) &&
                         has_plain_signature(x->f);
-        for (uint32_t c = 0; c < x->calls.n; c++) x->keep.alone &= x->calls.data[c].to->keep.alone;
+        for (uint32_t c = 0; c < x->node->calls.n; c++)
+            x->keep.alone &= pass_called_by(n, &x->node->calls.data[c])->keep.alone;
         x->keep.alone = x->keep.alone && body_works_alone(x->f);
     }
 }
@@ -75,11 +76,11 @@ static void find_alone(const pass_inliner *n) {
 
 /* The size of each function, callees first, with calls of functions that stay left as they are. */
 static void measure(const pass_inliner *n) {
-    for (uint32_t k = 0; k < n->order.n; k++) {
-        pass_callee *x = n->order.data[k];
-        x->size = x->own;
-        for (uint32_t c = 0; c < x->calls.n; c++) {
-            const pass_callee *to = x->calls.data[c].to;
+    for (uint32_t k = 0; k < n->n; k++) {
+        pass_callee *x = &n->callees[k];
+        x->size = x->node->size;
+        for (uint32_t c = 0; c < x->node->calls.n; c++) {
+            const pass_callee *to = pass_called_by(n, &x->node->calls.data[c]);
             if (!to->keep.stays) x->size += to->size;
             if (x->size > UINT64_MAX / 4) x->size = UINT64_MAX / 4;
         }
@@ -109,9 +110,9 @@ static kernel_size size_of_kernel(reach *r, pass_callee *kernel) {
     visit(r, kernel);
     while (r->work.n) {
         const pass_callee *x = r->work.data[--r->work.n];
-        s.source += x->own;
-        for (uint32_t c = 0; c < x->calls.n; c++) {
-            pass_callee *to = x->calls.data[c].to;
+        s.source += x->node->size;
+        for (uint32_t c = 0; c < x->node->calls.n; c++) {
+            pass_callee *to = pass_called_by(r->n, &x->node->calls.data[c]);
             if (to->mark == r->mark) continue;
             if (to->keep.stays) s.code += to->size;
             visit(r, to);
@@ -125,13 +126,13 @@ static bool is_within_share(kernel_size s) { return s.code <= FREE_SIZE + GROWTH
 /* --------------------------------------------------------------------------------------- choice */
 
 static bool is_complete(const pass_callee *x) {
-    return !ir_is_declaration(x->f) && !x->bad && !x->recursive;
+    return !ir_is_declaration(x->f) && !x->bad && !x->node->recursive;
 }
 
 /* For tests: all functions that may stay do. */
 static void keep_all(const pass_inliner *n) {
-    for (uint32_t k = 0; k < n->order.n; k++) {
-        pass_callee *x = n->order.data[k];
+    for (uint32_t k = 0; k < n->n; k++) {
+        pass_callee *x = &n->callees[k];
         x->keep.stays |= x->keep.alone;
         x->keep.large = pass_is_kernel(x->f) && is_complete(x);
     }
@@ -140,8 +141,8 @@ static void keep_all(const pass_inliner *n) {
 static bool find_large(reach *r) {
     const pass_inliner *n = r->n;
     bool any = false;
-    for (uint32_t k = 0; k < n->order.n; k++) {
-        pass_callee *x = n->order.data[k];
+    for (uint32_t k = 0; k < n->n; k++) {
+        pass_callee *x = &n->callees[k];
         if (!pass_is_kernel(x->f) || !is_complete(x) || x->size <= FREE_SIZE) continue;
         x->keep.large = !is_within_share(size_of_kernel(r, x));
         any |= x->keep.large;
@@ -150,17 +151,17 @@ static bool find_large(reach *r) {
 }
 
 static void keep_above(const pass_inliner *n, uint64_t threshold) {
-    for (uint32_t k = 0; k < n->order.n; k++) {
-        pass_callee *x = n->order.data[k];
-        if (x->keep.alone && x->callers > 1 && x->size > threshold / (x->callers - 1))
+    for (uint32_t k = 0; k < n->n; k++) {
+        pass_callee *x = &n->callees[k];
+        if (x->keep.alone && x->node->callers > 1 && x->size > threshold / (x->node->callers - 1))
             x->keep.stays = true;
     }
 }
 
 static bool all_are_within(reach *r) {
     const pass_inliner *n = r->n;
-    for (uint32_t k = 0; k < n->order.n; k++) {
-        pass_callee *x = n->order.data[k];
+    for (uint32_t k = 0; k < n->n; k++) {
+        pass_callee *x = &n->callees[k];
         if (x->keep.large && !is_within_share(size_of_kernel(r, x))) return false;
     }
     return true;
@@ -168,8 +169,8 @@ static bool all_are_within(reach *r) {
 
 void pass_choose_functions(pass_inliner *n) {
     reach r = {.n = n};
-    for (uint32_t k = 0; k < n->order.n; k++)
-        n->order.data[k]->keep.stays = (n->order.data[k]->f->flags & IR_FUNC_SHARED) != 0;
+    for (uint32_t k = 0; k < n->n; k++)
+        n->callees[k].keep.stays = (n->callees[k].f->flags & IR_FUNC_SHARED) != 0;
     measure(n);
     if (!n->cx->keep_calls && !find_large(&r)) return;
     find_alone(n);

@@ -43,12 +43,12 @@ static void put_cycle(pass_inliner *n, ir_text *t, pass_callee *x) {
     pass_callee_list back = {0};
     uint32_t last = 0;
     bool closed = false;
-    for (uint32_t k = 0; k < n->order.n; k++) n->order.data[k]->mark = 0;
+    for (uint32_t k = 0; k < n->n; k++) n->callees[k].mark = 0;
     *ir_push(scratch, &steps) = (step){x, 0};
     for (uint32_t k = 0; !closed; last = k++) {
         const pass_callee *y = steps.data[k].callee;
-        for (uint32_t c = 0; c < y->calls.n; c++) {
-            pass_callee *to = y->calls.data[c].to;
+        for (uint32_t c = 0; c < y->node->calls.n; c++) {
+            pass_callee *to = pass_called_by(n, &y->node->calls.data[c]);
             closed |= to == x;
             if (to->mark || to == x) continue;
             to->mark = 1;
@@ -64,7 +64,7 @@ static void refuse_recursion(pass_inliner *n, const pass_callee *kernel, pass_ca
     ir_text t = {.arena = n->cx->scratch};
     ir_put(&t, "it calls");
     const char *arrow = "";
-    for (const pass_callee *x = kernel; x != last; x = x->bad->to) {
+    for (const pass_callee *x = kernel; x != last; x = pass_called_by(n, x->bad)) {
         ir_putf(&t, "%s '%s'", arrow, x->bad->to->f->name);
         arrow = " ->";
     }
@@ -78,8 +78,9 @@ static void refuse_missing(pass_inliner *n, const pass_callee *kernel, const pas
     ir_text t = {.arena = n->cx->scratch};
     const char *why = last->f->refusal ? last->f->refusal : "imported without a definition";
     const char *arrow = " through";
-    ir_putf(&t, "it %s '%s'", kernel->bad->to == last ? "calls" : "reaches", last->f->name);
-    for (const pass_callee *x = kernel->bad->to; x != last; x = x->bad->to) {
+    ir_putf(&t, "it %s '%s'", kernel->bad->to == last->node ? "calls" : "reaches", last->f->name);
+    for (const pass_callee *x = pass_called_by(n, kernel->bad); x != last;
+         x = pass_called_by(n, x->bad)) {
         ir_putf(&t, "%s '%s'", arrow, x->f->name);
         arrow = " ->";
     }
@@ -88,9 +89,10 @@ static void refuse_missing(pass_inliner *n, const pass_callee *kernel, const pas
 }
 
 static void refuse_size(pass_inliner *n, const pass_callee *kernel) {
-    const pass_call_edge *largest = &kernel->calls.data[0];
-    for (uint32_t k = 1; k < kernel->calls.n; k++)
-        if (kernel->calls.data[k].to->size > largest->to->size) largest = &kernel->calls.data[k];
+    const pass_call_edge *calls = kernel->node->calls.data, *largest = calls;
+    for (uint32_t k = 1; k < kernel->node->calls.n; k++)
+        if (pass_called_by(n, &calls[k])->size > pass_called_by(n, largest)->size)
+            largest = &calls[k];
     ir_text t = {.arena = n->cx->scratch};
     ir_putf(&t,
             "it has more than %d instructions with the functions that it calls, of which '%s' is "
@@ -101,15 +103,15 @@ static void refuse_size(pass_inliner *n, const pass_callee *kernel) {
 
 bool pass_refuse_kernel(pass_inliner *n, pass_callee *kernel) {
     pass_callee *last = kernel;
-    if (kernel->bad || kernel->recursive) {
-        while (!last->recursive && last->bad) last = last->bad->to;
-        if (last->recursive)
+    if (kernel->bad || kernel->node->recursive) {
+        while (!last->node->recursive && last->bad) last = pass_called_by(n, last->bad);
+        if (last->node->recursive)
             refuse_recursion(n, kernel, last);
         else
             refuse_missing(n, kernel, last);
         return true;
     }
-    if (kernel->size <= PASS_MOST_INSTRUCTIONS || !kernel->calls.n) return false;
+    if (kernel->size <= PASS_MOST_INSTRUCTIONS || !kernel->node->calls.n) return false;
     refuse_size(n, kernel);
     return true;
 }

@@ -20,23 +20,6 @@ void closure_fail(const closure_pass *p, const char *name, const char *fmt, ...)
 
 /* ------------------------------------------------------------------------------------ functions */
 
-/* Does f call itself, perhaps by way of others? */
-static bool is_recursive(const closure_pass *p, const ir_func *f) {
-    ir_vec(const ir_func *) reached = {0};
-    ir_map seen = {0};
-    *ir_push(p->scratch, &reached) = f;
-    for (uint32_t k = 0; k < reached.n; k++)
-        foreach_block (b, reached.data[k])
-            foreach_inst (i, b) {
-                if (i->op != IR_OP_call) continue;
-                if (i->imm.func == f) return true;
-                if (ir_map_get(&seen, (uintptr_t)i->imm.func)) continue;
-                ir_map_set(p->scratch, &seen, (uintptr_t)i->imm.func, i->imm.func);
-                *ir_push(p->scratch, &reached) = i->imm.func;
-            }
-    return false;
-}
-
 static bool takes_address(const ir_func *f) {
     if (f->nparams == 0) return false;
     const ir_type t = f->param_val[0]->type;
@@ -62,7 +45,8 @@ static ir_func *find_function(const closure_pass *p, const char *name) {
         if (!is_argument(f, n))
             closure_fail(p, "init-type", "no kernel can take parameter %u of function '%s'", n,
                          name);
-    if (is_recursive(p, f)) closure_fail(p, "recursion", "function '%s' calls itself", name);
+    if (pass_call_node_of(&p->calls, f)->recursive)
+        closure_fail(p, "recursion", "function '%s' calls itself", name);
     ir_map_set(p->scratch, p->checked, (uintptr_t)f, f);
     return f;
 }
@@ -80,17 +64,45 @@ const closure_functions *closure_find_functions(const closure_pass *p, const cha
 
 /* --------------------------------------------------------------------------------- declarations */
 
-static ir_type find_structure(const closure_pass *p, const char *name) {
-    for (uint32_t k = 0; k < p->m->types.n; k++) {
-        const ir_type_info *t = p->m->types.data[k];
-        if (t->kind == IR_STRUCT && t->name && strcmp(t->name, name) == 0)
-            return (ir_type)IR_STRUCT | k << 12;
-    }
-    closure_fail(p, "layout-mismatch", "the module has no structure '%s'", name);
+/* Structures with names, in the order of the names; one for each name. */
+typedef ir_vec(const ir_type_info *) named_types;
+
+/* Of those with one name, the oldest is first. */
+static int compare_types(const void *a, const void *b) {
+    const ir_type_info *const *x = a, *const *y = b;
+    const int order = strcmp((*x)->name, (*y)->name);
+    return order ? order : (*x)->index < (*y)->index ? -1 : 1;
 }
 
-static void read_special(closure_pass *p, const ir_layout_special *s) {
-    const ir_type t = find_structure(p, s->type);
+static int compare_type_name(const void *name, const void *type) {
+    return strcmp(name, (*(const ir_type_info *const *)type)->name);
+}
+
+static named_types find_structures(const closure_pass *p) {
+    named_types list = {0};
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < p->m->types.n; k++) {
+        const ir_type_info *t = p->m->types.data[k];
+        if (t->kind == IR_STRUCT && t->name) *ir_push(p->scratch, &list) = t;
+    }
+    if (list.n) qsort(list.data, list.n, sizeof *list.data, compare_types);
+    for (uint32_t k = 0; k < list.n; k++)
+        if (n == 0 || strcmp(list.data[n - 1]->name, list.data[k]->name) != 0)
+            list.data[n++] = list.data[k];
+    list.n = n;
+    return list;
+}
+
+static ir_type find_structure(const closure_pass *p, const named_types *list, const char *name) {
+    const ir_type_info *const *found =
+        list->n ? bsearch(name, list->data, list->n, sizeof *list->data, compare_type_name) : NULL;
+    if (!found) closure_fail(p, "layout-mismatch", "the module has no structure '%s'", name);
+    return (ir_type)IR_STRUCT | (*found)->index << 12;
+}
+
+static void read_special(closure_pass *p, const named_types *structures,
+                         const ir_layout_special *s) {
+    const ir_type t = find_structure(p, structures, s->type);
     if (ir_map_get(&p->specials, t))
         closure_fail(p, "name-clash", "structure '%s' is special twice", s->type);
     const closure_functions *f = closure_find_functions(p, s->init, s->finalize);
@@ -133,8 +145,10 @@ static void read_closure(closure_pass *p, const ir_layout_closure *c) {
 }
 
 void closure_read_layout(closure_pass *p) {
-    for (uint32_t k = 0; k < p->layout->specials.n; k++)
-        read_special(p, &p->layout->specials.data[k]);
-    for (uint32_t k = 0; k < p->layout->closures.n; k++)
-        read_closure(p, &p->layout->closures.data[k]);
+    const ir_layout *l = p->layout;
+    if (!l->specials.n && !l->closures.n) return;
+    pass_find_calls(p->m, p->scratch, &p->calls);
+    const named_types structures = find_structures(p);
+    for (uint32_t k = 0; k < l->specials.n; k++) read_special(p, &structures, &l->specials.data[k]);
+    for (uint32_t k = 0; k < l->closures.n; k++) read_closure(p, &l->closures.data[k]);
 }

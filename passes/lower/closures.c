@@ -122,13 +122,13 @@ static bool exceeds_area(const closure *c, uint32_t at, const new_params *new) {
     const ir_func *f = c->kernel;
     const uint64_t most = c->pass->layout->area;
     uint64_t area = 0;
-    for (uint32_t k = 0; k < f->nparams; k++) {
+    for (uint32_t k = 0; most && k < f->nparams; k++) {
         const bool replaced = new &&k == at;
         for (uint32_t n = 0; replaced && n < new->n; n++)
             add_size(f->module, new->data[n].type, &new->data[n].facts, &area);
         if (!replaced) add_size(f->module, f->param_val[k]->type, &f->param[k], &area);
     }
-    return most && area > most;
+    return area > most;
 }
 
 /* --------------------------------------------------------------------------------------- bodies */

@@ -3,7 +3,7 @@
 #define SPVFUSE_PASSES_LOWER_CLOSURES_H
 
 #include "ir/layout.h"
-#include "passes/passes.h"
+#include "passes/analysis/callgraph.h"
 
 enum { CLOSURE_MEMBERS = 64 }; /* that become parameters, at most */
 
@@ -27,7 +27,8 @@ typedef struct {
     ir_arena *scratch;
     const ir_layout *layout; /* an empty one if nothing is declared */
     ir_map called;           /* functions that others call */
-    ir_map specials;         /* closure_functions by type + 1 */
+    pass_call_graph calls;   /* empty if nothing is declared */
+    ir_map specials;         /* closure_functions by type */
     ir_map *checked;         /* functions that specials may name */
     ir_map described;        /* ir_layout_closure by the value of the parameter */
 } closure_pass;
@@ -43,7 +44,7 @@ typedef struct {
     uint32_t values; /* members that are no specials */
     uint64_t end;    /* of the last one */
     bool has_pointers, has_specials;
-    bool many;         /* more than CLOSURE_MEMBERS values: the list has specials only */
+    bool many;         /* more than CLOSURE_MEMBERS values, of which the list lacks the last ones */
     const char *error; /* the name of what is wrong with it, or NULL */
     const char *why;
     uint64_t at; /* byte */

@@ -27,12 +27,17 @@ IR_PRINTF(2, 3) static bool fail(const ir_module *m, const char *fmt, ...) {
     return false;
 }
 
-static ir_func *find_function(ir_module *m, const char *name, const char *what) {
+static ir_func *find_function(ir_module *m, const char *name) {
     ir_func *f = ir_func_find(m, name);
-    if (!f) fail(m, "%s: there is no function '%s'", what, name);
-    if (f && f->flags & IR_FUNC_KERNEL) fail(m, "%s: '%s' is a kernel", what, name);
-    if (f && f->flags & IR_FUNC_REFUSED) fail(m, "%s: '%s' is refused: %s", what, name, f->refusal);
-    return f && !(f->flags & (IR_FUNC_KERNEL | IR_FUNC_REFUSED)) ? f : NULL;
+    if (!f)
+        fail(m, "definition: there is no function '%s'", name);
+    else if (f->flags & IR_FUNC_KERNEL)
+        fail(m, "definition: '%s' is a kernel", name);
+    else if (f->flags & IR_FUNC_REFUSED)
+        fail(m, "definition: '%s' is refused: %s", name, f->refusal);
+    else
+        return f;
+    return NULL;
 }
 
 static bool check_type(const ir_func *f, ir_type have, ir_type want, const char *what) {
@@ -77,14 +82,14 @@ static void build_body(ir_func *f, ir_func *const *calls, size_t n) {
 }
 
 bool pass_define(ir_module *m, const pass_definition *d) {
-    ir_func *f = find_function(m, d->name, "definition");
+    ir_func *f = find_function(m, d->name);
     if (!f) return false;
     if (d->n != 1 && f->ret != IR_VOID)
         return fail(m, "definition: '%s' has a result, so it calls one function, not %zu", d->name,
                     d->n);
     ir_func **calls = ir_new_array(&m->arena, ir_func *, d->n);
     for (size_t k = 0; k < d->n; k++) {
-        calls[k] = find_function(m, d->calls[k], "definition");
+        calls[k] = find_function(m, d->calls[k]);
         if (!calls[k] || !check_signature(f, calls[k])) return false;
     }
     forget_body(f);

@@ -44,9 +44,18 @@ pass_reflection rt_reflection_of(const char *target) {
     return (pass_reflection){.known = false};
 }
 
+static void check_names(spvf_context *context, const spvf_definition *d) {
+    if (!d->name) rt_throw(context, IR_ERR_ARGUMENT, "definition: the name is NULL");
+    if (d->call_count && !d->calls)
+        rt_throw(context, IR_ERR_ARGUMENT, "definition: %zu calls at NULL", d->call_count);
+    for (size_t k = 0; k < d->call_count; k++)
+        if (!d->calls[k]) rt_throw(context, IR_ERR_ARGUMENT, "definition: call %zu is NULL", k);
+}
+
 void rt_complete_module(spvf_module *m, const spvf_module_options *o) {
     for (size_t n = 0; n < o->definition_count; n++) {
         const spvf_definition *d = &o->definitions[n];
+        check_names(m->context, d);
         const pass_definition what = {d->name, d->calls, d->call_count};
         if (!pass_define(m->ir, &what)) ir_throw(&m->context->cx, IR_ERR_INPUT);
     }

@@ -30,14 +30,20 @@ static const char *c_type(const spvf_arg_info *arg) {
     return NULL;
 }
 
-static void put_name(FILE *f, const spvf_arg_info *arg, size_t index) {
-    if (is_identifier(arg->name))
-        fprintf(f, "arg_%s", arg->name);
+/* By its number if the name is none of C, or that of an argument before it. */
+static void put_name(FILE *f, const spvf_kernel_info *kernel, size_t index) {
+    const char *name = kernel->args[index].name;
+    bool usable = is_identifier(name);
+    for (size_t i = 0; i < index && usable; i++)
+        usable = !kernel->args[i].name || strcmp(kernel->args[i].name, name) != 0;
+    if (usable)
+        fprintf(f, "arg_%s", name);
     else
         fprintf(f, "arg_%zu", index);
 }
 
-static void put_parameter(FILE *f, const spvf_arg_info *arg, size_t index) {
+static void put_parameter(FILE *f, const spvf_kernel_info *kernel, size_t index) {
+    const spvf_arg_info *arg = &kernel->args[index];
     const char *type = arg->kind == SPVF_ARG_VALUE ? c_type(arg) : NULL;
     fprintf(f, ",%s", index ? " " : "\n    ");
     if (type)
@@ -46,20 +52,21 @@ static void put_parameter(FILE *f, const spvf_arg_info *arg, size_t index) {
         fprintf(f, "uint64_t ");
     else
         fprintf(f, "%svoid *", arg->read_only || arg->kind == SPVF_ARG_VALUE ? "const " : "");
-    put_name(f, arg, index);
+    put_name(f, kernel, index);
     if (arg->kind == SPVF_ARG_LOCAL) fprintf(f, " /* offset from spvf_groups->local */");
     if (arg->kind == SPVF_ARG_VALUE && !type)
         fprintf(f, " /* of %llu bytes */", (unsigned long long)arg->size);
 }
 
-/* What the kernel is given: a buffer as it is, local memory as an offset, else an address. */
-static void put_argument(FILE *f, const spvf_arg_info *arg, size_t index) {
+/* What the kernel is given: a buffer as it is, local memory as an offset, otherwise an address. */
+static void put_argument(FILE *f, const spvf_kernel_info *kernel, size_t index) {
+    const spvf_arg_info *arg = &kernel->args[index];
     bool by_address = arg->kind == SPVF_ARG_VALUE && c_type(arg);
     fprintf(f, "%s(void *)%s", index ? ", " : "",
             by_address                    ? "&"
             : arg->kind == SPVF_ARG_LOCAL ? "(uintptr_t)"
                                           : "");
-    put_name(f, arg, index);
+    put_name(f, kernel, index);
 }
 
 static void put_kernel(FILE *f, const spvf_kernel_info *kernel) {
@@ -68,9 +75,9 @@ static void put_kernel(FILE *f, const spvf_kernel_info *kernel) {
             "    __asm__(\"%s.block\");\n"
             "static inline void spvf_run_%s(const spvf_group_info *spvf_groups",
             kernel->name, kernel->name, kernel->name);
-    for (size_t i = 0; i < kernel->arg_count; i++) put_parameter(f, &kernel->args[i], i);
+    for (size_t i = 0; i < kernel->arg_count; i++) put_parameter(f, kernel, i);
     fprintf(f, ") {\n    void *spvf_args[] = {");
-    for (size_t i = 0; i < kernel->arg_count; i++) put_argument(f, &kernel->args[i], i);
+    for (size_t i = 0; i < kernel->arg_count; i++) put_argument(f, kernel, i);
     fprintf(f, "%s};\n    spvf_block_%s(spvf_groups, spvf_args);\n}\n",
             kernel->arg_count ? "" : "0", kernel->name);
 }

@@ -36,6 +36,7 @@ static char *keep(parsed *p, const char *text) {
 /* "NAME=F,G"; nothing after the sign: no calls. */
 static bool add_definition(parsed *p, const char *value) {
     char *name = keep(p, value), *at = name ? strchr(name, '=') : NULL;
+    if (!name) return fail("there is no room for --define", value);
     if (!at || at == name) return fail("--define takes NAME=F,G …, not", value);
     *at++ = 0;
     spvf_definition *d = &p->definitions[p->options.definition_count++];
@@ -51,8 +52,8 @@ static bool add_definition(parsed *p, const char *value) {
 /* "KERNEL:ARG", or "ARG" of all kernels; a name or a number. */
 static bool add_mark(parsed *p, const char *value) {
     char *kernel = keep(p, value), *arg = kernel ? strrchr(kernel, ':') : NULL;
-    if (!kernel || !*kernel || (arg && !arg[1]))
-        return fail("--specialize takes KERNEL:ARG, not", value);
+    if (!kernel) return fail("there is no room for --specialize", value);
+    if (!*kernel || (arg && !arg[1])) return fail("--specialize takes KERNEL:ARG, not", value);
     if (arg) *arg++ = 0;
     spvf_marked_arg *m = &p->marked[p->options.specialized_count++];
     *m = (spvf_marked_arg){.kernel = arg ? kernel : NULL, .name = arg ? arg : kernel};

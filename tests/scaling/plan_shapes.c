@@ -37,6 +37,29 @@ static void write_launch(FILE *out, const char *kernel, uint32_t first, uint32_t
     fputs("\n", out);
 }
 
+/* Declares n structures as special, each with a function of its own; all call one of n
+ * instructions. */
+void shape_specials(FILE *out, uint32_t n) {
+    for (uint32_t k = 0; k < n; k++)
+        shape_put(out, k, "struct \"s#\" = {[{} x i8]}\nspecial \"s#\" init @init#\n", k + 1);
+    write_kernel(out, "k", 1);
+    fputs("func @common(%v: i32): i32 {\nentry:\n", out);
+    for (uint32_t k = 0; k < n; k++) shape_put(out, k, "  %x#: i32 = add $, #\n");
+    shape_put(out, n, "  ret $\n}\n");
+    for (uint32_t k = 0; k < n; k++)
+        shape_put(out, k,
+                  "func @init#(%self: ptr.private) {\n"
+                  "entry:\n"
+                  "  %v: i32 = call @common(i32 #)\n"
+                  "  store %v, %self align 1\n"
+                  "  ret\n"
+                  "}\n");
+    begin_plan(out, 1);
+    write_launch(out, "k", 0, 1);
+    write_launch(out, "k", 0, 1);
+    fputs("}\n", out);
+}
+
 /* n launches of one kernel, over the same two buffers. */
 void shape_launches(FILE *out, uint32_t n) {
     write_kernel(out, "k", 1);

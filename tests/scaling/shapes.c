@@ -241,6 +241,7 @@ const shape shapes[] = {
     {"members", "fused kernels with buffers of their own", shape_members, 8, STEPPED},
     {"arguments", "arguments of two fused launches", shape_arguments, 4, FUSED},
     {"buffers", "buffers of a plan", shape_buffers, 500, FUSED},
+    {"specials", "structures that are special", shape_specials, 500, FUSED},
     {"struct", "members of a struct", write_struct, 64, INLINED},
     {"params", "parameters", write_params, 64, INLINED},
     {"variables", "variables", write_variables, 250, INLINED},

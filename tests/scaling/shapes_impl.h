@@ -43,6 +43,6 @@ shape_fn shape_item_loops, shape_index_sets, shape_rows, shape_contiguous, shape
 shape_fn shape_coarsened, shape_stepping, shape_private_arrays;
 
 /* plan_shapes.c */
-shape_fn shape_launches, shape_members, shape_arguments, shape_buffers;
+shape_fn shape_launches, shape_members, shape_arguments, shape_buffers, shape_specials;
 
 #endif

@@ -1,5 +1,5 @@
 /* specialized_test.c — arguments that the options of a module mark as specialized, by name and by
- * number, and those that cannot be.
+ * number, and those that cannot be; definitions without names.
  */
 #include "tests/runtime/bench.h"
 
@@ -74,5 +74,24 @@ Test(specialized, options_that_make_no_sense) {
     spvf_context *c = new_context();
     cr_expect_null(load(c, NULL, 2));
     cr_expect_str_eq(messages, "error: spvf_module_load: 2 specialized arguments at NULL\n");
+    spvf_context_destroy(c);
+}
+
+Test(specialized, definitions_that_make_no_sense) {
+    static const char *const calls[] = {NULL};
+    const spvf_definition list[] = {{NULL, NULL, 0}, {"f", NULL, 1}, {"f", calls, 1}};
+    static const char *const want[] = {"error: definition: the name is NULL\n",
+                                       "error: definition: 1 calls at NULL\n",
+                                       "error: definition: call 0 is NULL\n"};
+    spvf_context *c = new_context();
+    for (size_t k = 0; k < 3; k++) {
+        const spvf_module_options o = {
+            .size = sizeof o, .definitions = &list[k], .definition_count = 1};
+        spvf_module *m;
+        messages[0] = 0;
+        cr_expect_eq(spvf_module_load(c, "k.ir", kernels, sizeof kernels - 1, &o, &m),
+                     SPVF_ERROR_ARGUMENT);
+        cr_expect_str_eq(messages, want[k]);
+    }
     spvf_context_destroy(c);
 }

@@ -131,58 +131,44 @@ check "no calls" sh -c '! grep -q "add @all\|refused" text'
 "$spvfuse" info k.ir --define choose=same >text 2>&1
 check "info" sh -c '! grep -q refused text'
 check "compile" "$spvfuse" compile k.ir --define choose=same -t x86_64 -o k.o
+long=$(printf '%05000d' 0)
+"$spvfuse" info k.ir --define "choose=$long" >text 2>&1
+check "too long" grep -q "^spvfuse: there is no room for --define 'choose=0000" text
 check "no sign" sh -c '! "$0" info k.ir --define choose 2>text' "$spvfuse"
 "$spvfuse" info k.ir --specialize k:p >text 2>&1
 check "--specialize" grep -q "argument 0 of kernel 'k' cannot be specialized: it is no value" text
 
-# Queries.
-cat >r.ir <<'IR'
-target 64
-@arch: const [12 x i8] constant = "__CUDA_ARCH\x00"
-@ftz: const [11 x i8] constant = "__CUDA_FTZ\x00"
-kernel @k(%p: ptr.global of i32) {
-entry:
-  %a: i1 = call @__acpp_sscp_jit_reflect_target_is_cpu()
-  %a2: i32 = zext %a
-  store %a2, %p align 4
-  %b: i1 = call @__acpp_sscp_jit_reflect_target_is_gpu()
-  %b2: i32 = zext %b
-  %p1: ptr.global = ptradd %p, i64 4
-  store %b2, %p1 align 4
-  %c: i32 = call @__acpp_sscp_jit_reflect_runtime_backend()
-  %p2: ptr.global = ptradd %p, i64 8
-  store %c, %p2 align 4
-  %d: i32 = call @__acpp_sscp_s2_reflect_compiler_backend()
-  %p3: ptr.global = ptradd %p, i64 12
-  store %d, %p3 align 4
-  %e: i1 = call @__acpp_sscp_jit_reflect_knows_target_is_cpu()
-  %e2: i32 = zext %e
-  %p4: ptr.global = ptradd %p, i64 16
-  store %e2, %p4 align 4
-  %f: i1 = call @__acpp_sscp_jit_reflect_knows_the_future()
-  %f2: i32 = zext %f
-  %p5: ptr.global = ptradd %p, i64 20
-  store %f2, %p5 align 4
-  %g: i32 = call @__acpp_sscp_jit_reflect_target_arch()
-  %p6: ptr.global = ptradd %p, i64 24
-  store %g, %p6 align 4
-  %h: i32 = call @__nvvm_reflect(@arch)
-  %p7: ptr.global = ptradd %p, i64 28
-  store %h, %p7 align 4
-  %i: i32 = call @__nvvm_reflect(@ftz)
-  %p8: ptr.global = ptradd %p, i64 32
-  store %i, %p8 align 4
-  ret
+# Queries: a kernel that stores the answers.
+queries() {
+    n=0
+    while read -r type call; do
+        echo "  %q$n: $type = call @$call"
+        value=%q$n
+        [ "$type" = i32 ] || { value=%v$n && echo "  $value: i32 = zext %q$n"; }
+        echo "  %p$n: ptr.global = ptradd %p, i64 $((4 * n))"
+        echo "  store $value, %p$n align 4"
+        n=$((n + 1))
+    done <list
 }
-func @__acpp_sscp_jit_reflect_target_is_cpu(): i1 import
-func @__acpp_sscp_jit_reflect_target_is_gpu(): i1 import
-func @__acpp_sscp_jit_reflect_runtime_backend(): i32 import
-func @__acpp_sscp_s2_reflect_compiler_backend(): i32 import
-func @__acpp_sscp_jit_reflect_knows_target_is_cpu(): i1 import
-func @__acpp_sscp_jit_reflect_knows_the_future(): i1 import
-func @__acpp_sscp_jit_reflect_target_arch(): i32 import
-func @__nvvm_reflect(%p: ptr.const): i32 import
-IR
+cat >list <<'END'
+i1 __acpp_sscp_jit_reflect_target_is_cpu()
+i1 __acpp_sscp_jit_reflect_target_is_gpu()
+i32 __acpp_sscp_jit_reflect_runtime_backend()
+i32 __acpp_sscp_s2_reflect_compiler_backend()
+i1 __acpp_sscp_jit_reflect_knows_target_is_cpu()
+i1 __acpp_sscp_jit_reflect_knows_the_future()
+i32 __acpp_sscp_jit_reflect_target_arch()
+i32 __nvvm_reflect(@arch)
+i32 __nvvm_reflect(@ftz)
+END
+{
+    printf 'target 64\n@arch: const [12 x i8] constant = "__CUDA_ARCH\\x00"\n'
+    printf '@ftz: const [11 x i8] constant = "__CUDA_FTZ\\x00"\n'
+    printf 'kernel @k(%%p: ptr.global of i32) {\nentry:\n'
+    queries
+    printf '  ret\n}\nfunc @__nvvm_reflect(%%p: ptr.const): i32 import\n'
+    sed -n 's/^\(.*\) \(.*()\)$/func @\2: \1 import/p' list
+} >r.ir
 cat >r.plan <<'PLAN'
 buffer p i32[9]
 launch "r.ir":k global 1 args p

@@ -131,6 +131,28 @@ check "its program" gcc -std=c17 $strict -I. -isystem "$tree/runtime" types.c ty
 # shellcheck disable=SC2086
 check "a header in C++" g++ -std=c++17 $strict -I"$tree/runtime" -include types.h -x c++ \
     -fsyntax-only /dev/null
+cat >twice.spvasm <<'ASM'
+OpCapability Kernel
+OpCapability Addresses
+OpMemoryModel Physical64 OpenCL
+OpEntryPoint Kernel %k "k"
+OpName %a "x"
+OpName %b "x"
+%void = OpTypeVoid
+%uint = OpTypeInt 32 0
+%type = OpTypeFunction %void %uint %uint
+%k = OpFunction %void None %type
+%a = OpFunctionParameter %uint
+%b = OpFunctionParameter %uint
+%entry = OpLabel
+OpReturn
+OpFunctionEnd
+ASM
+spirv-as --target-env spv1.2 twice.spvasm -o twice.spv
+"$spvfuse" compile twice.spv -t x86_64:v2 -o twice.o --header twice.h
+# shellcheck disable=SC2086
+check "a header with one name of two arguments" gcc -std=c17 $strict -isystem "$tree/runtime" \
+    -include twice.h -x c -fsyntax-only /dev/null
 check "a header of PTX" sh -c '"$1" compile types.spv -t ptx -o t.ptx --header t.h; [ $? = 2 ]' - \
     "$spvfuse"
 check "a folder that does not exist" sh -c '! "$1" compile types.spv -t x86_64 -o t.o --header no/t' \
