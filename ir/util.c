@@ -6,7 +6,7 @@
  *
  * A failed assertion does not know the context: it reports to the nearest ir_try of its thread, and
  * leaves there.  The variable that finds it is in memory that each thread has from its start, so
- * that looking at it cannot fail.  With SPVF_ABORT in the environment the process stops instead,
+ * that looking at it cannot fail.  With SPVFUSE_ABORT in the environment the process stops instead,
  * where a debugger or a test sees it.
  */
 #define _GNU_SOURCE
@@ -96,7 +96,7 @@ void ir_bug(const ir_inst *at, const char *file, int line, const char *function,
         ir_try(cx, report_bug, &b);
     }
     ir_arena_free(&b.arena);
-    if (secure_getenv("SPVF_ABORT")) abort();
+    if (secure_getenv("SPVFUSE_ABORT") || secure_getenv("SPVF_ABORT")) abort();
     ir_throw(cx, IR_ERR_INTERNAL);
 }
 

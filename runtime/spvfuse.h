@@ -82,7 +82,7 @@ typedef struct {
     const char *stage; /* a pass, a stage of native code, or another part that has a name */
     uint64_t number;   /* of the stage, counted in the context: spvf_pass_options take it */
     const char *function, *block, *instruction;
-    const char *file; /* with the code before the stage: in the folder that SPVF_BUGS names */
+    const char *file; /* with the code before the stage: in the folder that SPVFUSE_BUGS names */
 } spvf_fault;
 
 /* One message.  Absent parts are NULL or 0.  Valid during the callback. */

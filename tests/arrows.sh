@@ -52,7 +52,8 @@ done
 check runtime spvfuse.h
 check runtime/cli runtime/spvfuse_container.h
 check runtime/api ir/ frontend/frontend.h passes/fusion/fuse.h passes/lower/reflect.h passes/workgroup/regions.h \
-    codegen/codegen.h runtime/spvfuse.h runtime/native/native.h runtime/devices/cpu/cpu.h
+    codegen/codegen.h runtime/spvfuse.h runtime/native/native.h runtime/devices/cpu/cpu.h \
+    runtime/system/environment.h
 check runtime/container ir/ runtime/spvfuse_container.h runtime/api/runtime.h runtime/native/native.h runtime/devices/cpu/cpu.h
 check runtime/plan ir/ runtime/devices/device.h
 check runtime/native passes/workgroup/regions.h runtime/api/runtime.h runtime/system/

@@ -48,6 +48,15 @@ sections() {
 shown=$(sed -n '/^| kind | what it holds |/,/^$/p' docs/CONTAINER.md | sed -n '3,$p')
 same "$(sections)" "$shown" "docs/CONTAINER.md: the sections are not those of runtime/container/sections.def"
 
+# Every row of environment.def as a row of the page.
+variables() {
+    printf '%s\n' '#define VARIABLE(id, old, kind, values, doc) | SPVFUSE_##id | values | doc |' \
+        '#include "runtime/system/environment.def"' | gcc -E -P -I. - |
+        sed 's/" "//g; s/^| \(SPVFUSE_[A-Z_]*\)/| `\1`/; s/"//g'
+}
+shown=$(sed -n '/^| variable | values | meaning |/,/^$/p' docs/ENVIRONMENT.md | sed -n '3,$p')
+same "$(variables)" "$shown" "docs/ENVIRONMENT.md: the variables are not those of runtime/system/environment.def"
+
 # The passes of a pipeline with their reasons, as rows of the page.
 pipeline() {
     sed -n "/^const char $1\[\] =/,/^\$/p" passes/pipeline.c |

@@ -5,8 +5,10 @@
  * guard has succeeded.
  */
 #include "runtime/api/runtime.h"
+#include "runtime/system/environment.h"
 
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -156,12 +158,32 @@ static bool catch_message(const spvf_context *context, const ir_message *m) {
     return true;
 }
 
+static rt_log_level log_level;
+
+static void read_log_level(void) { log_level = (rt_log_level)rt_setting_word(RT_ENV_LOG); }
+
+static rt_log_level find_log_level(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_log_level);
+    return log_level;
+}
+
+/* One call, so that lines of several threads stay whole. */
+static void log_message(rt_log_level wanted, ir_severity severity, const char *formatted) {
+    if (severity == IR_NOTE && wanted < RT_LOG_NOTES) return;
+    fprintf(stderr, "spvfuse: %s\n", formatted);
+}
+
 static void forward_message(void *user, const ir_message *message) {
     spvf_context *context = user;
     char formatted[1400];
-    if (catch_message(context, message) || !context->message) return;
+    bool caught = catch_message(context, message);
+    bool logged = context->log >= (caught ? RT_LOG_ALL : RT_LOG_WARNINGS);
+    if (!logged && (caught || !context->message)) return;
     const ir_message placed = place_message(context, *message), *m = &placed;
     ir_format_message(m, formatted, sizeof formatted);
+    if (logged) log_message(context->log, m->severity, formatted);
+    if (caught || !context->message) return;
     spvf_message out = {.severity = (spvf_severity)m->severity,
                         .file = m->file,
                         .line = m->line,
@@ -180,7 +202,8 @@ static void forward_message(void *user, const ir_message *message) {
 void rt_context_init(spvf_context *c, const spvf_context_options *options) {
     spvf_context_options o;
     rt_copy_options(&o, options, sizeof o);
-    *c = (spvf_context){.message = o.message, .message_user = o.message_user};
+    *c = (spvf_context){
+        .message = o.message, .message_user = o.message_user, .log = find_log_level()};
     c->cx = (ir_ctx){.allocate = o.allocate,
                      .release = o.release,
                      .alloc_user = o.alloc_user,
@@ -189,6 +212,13 @@ void rt_context_init(spvf_context *c, const spvf_context_options *options) {
                      .save = rt_bug_saver(),
                      .limit = o.memory_limit};
 }
+
+static void warn_of_setting(void *user, const char *text) {
+    spvf_context *c = user;
+    ir_report(&c->cx, (ir_message){.severity = IR_WARNING}, "%s", text);
+}
+
+void rt_warn_of_settings(spvf_context *c) { rt_check_settings(warn_of_setting, c); }
 
 spvf_status spvf_context_create(const spvf_context_options *options, spvf_context **out) {
     spvf_context_options o;
@@ -201,6 +231,7 @@ spvf_status spvf_context_create(const spvf_context_options *options, spvf_contex
     if (!c) return SPVF_ERROR_MEMORY;
     rt_context_init(c, &o);
     c->cx.keep = IR_SPARE_BYTES;
+    rt_warn_of_settings(c);
     *out = c;
     return SPVF_OK;
 }

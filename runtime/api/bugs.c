@@ -1,15 +1,16 @@
 /* bugs.c — files about bugs of the compiler.
  *
- * If the environment variable SPVF_BUGS names a folder, an internal error leaves a file there: what
- * has failed, and the code that the stage which failed was given.  The driver of a stage prints
- * that code before the stage, since afterwards the function may be in any state; so compiling is
- * slower.  The variable is read once, and a process with more rights than its user ignores it.
+ * If the environment variable SPVFUSE_BUGS names a folder, an internal error leaves a file there:
+ * what has failed, and the code that the stage which failed was given.  The driver of a stage
+ * prints that code before the stage, since afterwards the function may be in any state; so
+ * compiling is slower.  The variable is read once, and a process with more rights than its user
+ * ignores it.
  *
  * Nothing is overwritten: a name has the stage, the process and a number, and the file is created
  * under it or not at all.  A process leaves at most MOST files.
  */
-#define _GNU_SOURCE /* secure_getenv */
 #include "runtime/api/runtime.h"
+#include "runtime/system/environment.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +25,7 @@ static char folder[4096]; /* empty: nothing is left */
 static atomic_uint files; /* that have been tried */
 
 static void find_folder(void) {
-    const char *asked = secure_getenv("SPVF_BUGS");
+    const char *asked = rt_setting(RT_ENV_BUGS);
     if (asked && strlen(asked) < sizeof folder) strcpy(folder, asked);
 }
 
@@ -91,7 +92,7 @@ static const char *save(void *user, const ir_fault *fault, const char *what, con
     int why = errno;
     if (file >= 0) close(file);
     if (ok) return path;
-    ir_report(&context->cx, (ir_message){.severity = IR_WARNING}, "SPVF_BUGS: %.400s: %s", path,
+    ir_report(&context->cx, (ir_message){.severity = IR_WARNING}, "SPVFUSE_BUGS: %.400s: %s", path,
               why ? strerror(why) : "the process has left as many files as it may");
     return NULL;
 }

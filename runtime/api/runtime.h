@@ -28,6 +28,9 @@ typedef struct {
     ir_counts counts;
 } rt_inspection;
 
+/* What SPVFUSE_LOG says, in the order of its words. */
+typedef enum { RT_LOG_NOTHING = -1, RT_LOG_WARNINGS, RT_LOG_NOTES, RT_LOG_ALL } rt_log_level;
+
 struct spvf_context {
     ir_ctx cx;
     rt_inspection inspection; /* in use if cx.inspection says so */
@@ -36,6 +39,7 @@ struct spvf_context {
     const spvf_explanation *explanation; /* of the group that the next message refuses, or NULL */
     void (*message)(void *user, const spvf_message *message);
     void *message_user;
+    rt_log_level log; /* which messages go to standard error, too */
 };
 
 struct spvf_module {
@@ -60,10 +64,12 @@ typedef struct {
     size_t n;
 } rt_args;
 
-/* What leaves files about bugs where SPVF_BUGS says; NULL: it says nothing. (bugs.c) */
+/* What leaves files about bugs where SPVFUSE_BUGS says; NULL: it says nothing. (bugs.c) */
 ir_saver *rt_bug_saver(void);
 /* A context in place; options NULL: defaults. */
 void rt_context_init(spvf_context *c, const spvf_context_options *options);
+/* A warning for each environment variable that is not understood. */
+void rt_warn_of_settings(spvf_context *c);
 /* Runs body under the context's error handling and turns how it ended into a status. */
 spvf_status rt_guard(spvf_context *context, void (*body)(void *arg), void *arg);
 /* The message for a status that nothing has been said about, as lack of memory. */

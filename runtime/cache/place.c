@@ -20,27 +20,16 @@ static const char *get(const char *name) {
 }
 
 bool rt_cache_wanted(bool otherwise) {
-    const char *value = get("SPVFUSE_CACHE");
-    return value ? strcmp(value, "0") != 0 : otherwise;
+    return rt_setting(RT_ENV_CACHE) ? rt_setting_is_on(RT_ENV_CACHE) : otherwise;
 }
 
 bool rt_cache_path(char *path, size_t size) {
-    const char *own = get("SPVFUSE_CACHE_DIR"), *xdg = get("XDG_CACHE_HOME"), *home = get("HOME");
+    const char *own = rt_setting(RT_ENV_CACHE_DIR), *xdg = get("XDG_CACHE_HOME"),
+               *home = get("HOME");
     if (!own && !xdg && !home) return false;
     const char *base = own ? own : xdg ? xdg : home;
     int n = snprintf(path, size, "%s%s", base, own ? "" : xdg ? "/spvfuse" : "/.cache/spvfuse");
     return n > 0 && (size_t)n < size;
-}
-
-/* Bytes, or as many times 2^10, 2^20, 2^30 with K, M, G after the number. */
-static uint64_t read_limit(const char *text) {
-    static const char units[] = "KMG";
-    char *end;
-    uint64_t n = strtoull(text, &end, 10);
-    const char *unit = *end ? strchr(units, *end) : NULL;
-    unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
-    bool good = end != text && (!*end || (unit && !end[1])) && n <= UINT64_MAX >> shift;
-    return good ? n << shift : default_limit;
 }
 
 /* What cannot be made is found missing afterwards. */
@@ -63,8 +52,7 @@ static bool is_ours(int folder) {
 
 rt_cache rt_cache_open(bool make) {
     char path[PATH_MAX];
-    const char *limit = get("SPVFUSE_CACHE_SIZE");
-    rt_cache c = {-1, limit ? read_limit(limit) : default_limit};
+    rt_cache c = {-1, rt_setting_size(RT_ENV_CACHE_SIZE, default_limit)};
     if (!rt_cache_path(path, sizeof path)) return c;
     c.folder = open_folder(path);
     if (c.folder < 0 && make) {

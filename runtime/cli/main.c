@@ -146,6 +146,7 @@ static int dispatch(int argc, char **argv) {
 /* Either all that was printed has arrived, or the command has failed. */
 int main(int argc, char **argv) {
     arguments = argv;
+    unsetenv("SPVFUSE_LOG"); /* all messages are printed as they are */
     int rc = dispatch(argc, argv);
     bool arrived = fflush(stdout) == 0 && !ferror(stdout);
     if (arrived || rc != CLI_OK) return rc;

@@ -83,11 +83,9 @@ unsigned rt_cpu_count(void) {
 }
 
 unsigned rt_default_threads(void) {
-    const char *s = rt_environment("SPVF_THREADS");
-    unsigned n = 0;
-    for (; s && *s >= '0' && *s <= '9' && n < MAX_THREADS; s++) n = n * 10 + (unsigned)(*s - '0');
-    if (!s || *s || n == 0) return rt_cpu_count();
-    return n < MAX_THREADS ? n : MAX_THREADS;
+    unsigned long long n = rt_setting_number(RT_ENV_THREADS, 0);
+    if (n == 0) return rt_cpu_count();
+    return n < MAX_THREADS ? (unsigned)n : MAX_THREADS;
 }
 
 void rt_pin_thread(unsigned n) {

@@ -92,7 +92,7 @@ void rt_code_after_fork(bool in_child);
 
 /* Processors that this process may use: by its affinity, and by the quota of its control group. */
 unsigned rt_cpu_count(void);
-/* What SPVF_THREADS says, or as many as processors. */
+/* What SPVFUSE_THREADS says, or as many as processors. */
 unsigned rt_default_threads(void);
 /* The calling thread stays on the processor of that number, counted around. */
 void rt_pin_thread(unsigned n);

@@ -445,7 +445,7 @@ static struct {
 } shared = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 rt_pool *rt_pool_share(void) {
-    const rt_pool_options options = {.pin = rt_environment("SPVF_PIN") != NULL};
+    const rt_pool_options options = {.pin = rt_setting_is_on(RT_ENV_PIN)};
     rt_watch_forks();
     pthread_mutex_lock(&shared.lock);
     if (!shared.pool) shared.pool = rt_pool_new(&options);

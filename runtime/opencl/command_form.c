@@ -41,7 +41,8 @@
  *
  * Updates of commands are told apart by the first slot, a count or the address of a struct.
  * Kernels have one form: older headers have the list of properties, too.  The variable
- * SPVF_COMMAND_BUFFER_VERSION, if it is set, says the form for the whole process (docs/OPENCL.md).
+ * SPVFUSE_COMMAND_BUFFER_VERSION, if it is set, says the form for the whole process
+ * (docs/OPENCL.md).
  */
 #define _GNU_SOURCE
 #include "runtime/opencl/ocl.h"
@@ -60,7 +61,7 @@ void ocl_note_newer_headers(void) { knows_newer = true; }
 
 /* "0.9.4" and "0.9.5" or newer, by the last number. */
 static ocl_form read_switch(void) {
-    const char *s = rt_environment("SPVF_COMMAND_BUFFER_VERSION");
+    const char *s = rt_setting(RT_ENV_COMMAND_BUFFER_VERSION);
     const char *dot = s ? strrchr(s, '.') : NULL;
     if (!dot) return OCL_FORM_UNKNOWN;
     return strtol(dot + 1, NULL, 10) < 5 ? OCL_FORM_OLDER : OCL_FORM_NEWER;

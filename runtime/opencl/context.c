@@ -78,6 +78,13 @@ bool ocl_keep_properties(ocl_properties *to, const uint64_t *from) {
     return true;
 }
 
+/* The callback of the context is told. */
+static void warn_of_settings(cl_context c) {
+    spvf_context own;
+    ocl_open_context(c, &own);
+    rt_warn_of_settings(&own);
+}
+
 static cl_context new_context(const cl_context_properties *properties, context_notify *notify,
                               void *user, cl_int *error) {
     cl_context c = calloc(1, sizeof *c);
@@ -87,6 +94,7 @@ static cl_context new_context(const cl_context_properties *properties, context_n
     c->notify_user = user;
     rt_lock_init(&c->lock, false);
     ocl_keep_properties(&c->properties, (const uint64_t *)(const void *)properties);
+    warn_of_settings(c);
     ocl_succeed(error);
     return c;
 }

@@ -1,6 +1,6 @@
 /* device.c — the one device: the processors of this machine.  What it says of itself is device.def.
  *
- * SPVF_CPU has options of device cpu (docs/DEVICES.md).
+ * SPVFUSE_CPU has options of device cpu (docs/DEVICES.md).
  */
 #include "runtime/cache/cache.h"
 #include "runtime/devices/cpu/cpu.h"
@@ -95,7 +95,11 @@ static void print(void *user, const char *text) {
 }
 
 static void open_base(void *arg) {
-    device.shared.base = rt_cpu_open_with(&device.shared.context, arg);
+    spvf_context *c = &device.shared.context;
+    const char *unknown = rt_cpu_take_options(rt_setting(RT_ENV_CPU), arg);
+    if (unknown) rt_throw(c, IR_ERR_ARGUMENT, "SPVFUSE_CPU: unknown option '%s'", unknown);
+    if (!rt_cpu_level()) rt_throw(c, IR_ERR_DEVICE, "no code is made for this processor");
+    device.shared.base = rt_cpu_open_with(c, arg);
     device.shared.base->output = print;
 }
 
@@ -106,8 +110,7 @@ static void open_device(void) {
     device.object = ocl_new_object(OCL_DEVICE);
     rt_shared_init(&device.shared, &silent);
     rt_lock_hold_in_forks(&device.shared.lock);
-    if (!rt_cpu_take_options(rt_environment("SPVF_CPU"), &o) && rt_cpu_level())
-        rt_shared_run(&device.shared, open_base, &o);
+    rt_shared_run(&device.shared, open_base, &o);
     read_facts(&host);
     host.vector_bytes = vector_bytes();
 }

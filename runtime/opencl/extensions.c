@@ -1,8 +1,8 @@
 /* extensions.c — the extensions of the device and the features of its OpenCL C, as names, as lists
  * with versions, and in the words of clang.
  *
- * SPVF_WITHOUT_EXTENSIONS leaves extensions out by name, for programs that one of them breaks: they
- * are not announced then, and OpenCL C does not define them.
+ * SPVFUSE_WITHOUT_EXTENSIONS leaves extensions out by name, for programs that one of them breaks:
+ * they are not announced then, and OpenCL C does not define them.
  */
 #include "runtime/opencl/ocl.h"
 #include "runtime/system/process.h"
@@ -108,7 +108,7 @@ static void append(char *to, const char *before, const char *name, const char *b
 }
 
 static void announce_all(void) {
-    const char *without = rt_environment("SPVF_WITHOUT_EXTENSIONS");
+    const char *without = rt_setting(RT_ENV_WITHOUT_EXTENSIONS);
     append(announced.words, "-all", "", "");
     for (unsigned n = 0; n < EXTENSIONS; n++) {
         const char *name = extensions[n].name;

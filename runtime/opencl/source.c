@@ -160,7 +160,8 @@ static bool run(compilation *c, arguments *words, int in, int out) {
         rt_throw(c->build->context, IR_ERR_DEVICE, "%s: cannot be started", program);
     if (outcome == RT_PROGRAM_TOO_SLOW)
         rt_throw(c->build->context, IR_ERR_DEVICE,
-                 "%s: has not ended after %u seconds (SPVF_COMPILER_SECONDS)", program, p.seconds);
+                 "%s: has not ended after %u seconds (SPVFUSE_COMPILER_SECONDS)", program,
+                 p.seconds);
     return outcome == RT_PROGRAM_RAN && has_bytes(out);
 }
 

@@ -4,7 +4,7 @@
  * programs that translate for it are installed as well.  These are tried, and the first that works
  * is taken:
  *
- *     SPVF_CLANG, when it is set, and nothing else
+ *     SPVFUSE_CLANG, when it is set, and nothing else
  *     clang-N with llvm-spirv-N, newest first
  *     clang-22 and newer, which write SPIR-V themselves
  *     clang, whatever its version
@@ -126,7 +126,7 @@ static bool try_all(search *s, const char *own) {
 
 static void search_all(void *arg) {
     search *s = arg;
-    if (!try_all(s, rt_environment("SPVF_CLANG"))) ir_throw(&s->build->context->cx, IR_ERR_DEVICE);
+    if (!try_all(s, rt_setting(RT_ENV_CLANG))) ir_throw(&s->build->context->cx, IR_ERR_DEVICE);
 }
 
 /* ----------------------------------------------------------------------------------- the result */
@@ -150,7 +150,8 @@ static void find_toolchain(void) {
     char *log;
     if (!ocl_begin_build(&build)) return;
     search s = {.build = &build};
-    ocl_say(&build, "error: no clang was found that compiles OpenCL C; SPVF_CLANG can name one\n");
+    ocl_say(&build,
+            "error: no clang was found that compiles OpenCL C; SPVFUSE_CLANG can name one\n");
     if (ocl_step(&build, search_all, &s, CL_COMPILER_NOT_AVAILABLE) == CL_SUCCESS) keep(&s.found);
     ocl_end_build(&build, false, &log);
     if (toolchain.clang)

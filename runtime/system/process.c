@@ -1,8 +1,7 @@
-/* process.c — the environment, and other programs: finding them, running them, one as a filter.
+/* process.c — other programs: finding them, running them, one as a filter.
  *
- * A process that has more rights than its user (setuid) ignores its environment.  A program is
- * looked for in the system's folders first, then in those of PATH: so a program that was left in a
- * folder of PATH does not replace an installed one.
+ * A program is looked for in the folders of the system first, then in those of PATH: so a program
+ * that was left in a folder of PATH does not replace an installed one.
  *
  * A program reads and writes files in memory that have no name: nothing is left behind, however it
  * ends, or this process does.  It ends with the thread that has started it, or when its time is
@@ -11,7 +10,7 @@
  * It is started with vfork, since a host may be large, and between vfork and exec nothing is called
  * but the system.
  */
-#define _GNU_SOURCE /* memfd_create, vfork, execve and its environment, secure_getenv */
+#define _GNU_SOURCE /* memfd_create, vfork, execve and its environment */
 #include "runtime/system/process.h"
 
 #include <errno.h>
@@ -26,8 +25,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-const char *rt_environment(const char *name) { return secure_getenv(name); }
 
 const char rt_system_folders[] = "/usr/local/bin:/usr/bin:/bin";
 
@@ -137,8 +134,7 @@ static pid_t start(const rt_program_run *p) {
 /* -------------------------------------------------------------------------------------- waiting */
 
 unsigned rt_program_seconds(void) {
-    const char *s = rt_environment("SPVF_COMPILER_SECONDS");
-    return s && *s ? (unsigned)strtoul(s, NULL, 10) : RT_PROGRAM_SECONDS;
+    return (unsigned)rt_setting_number(RT_ENV_COMPILER_SECONDS, RT_PROGRAM_SECONDS);
 }
 
 /* Until it ends, or a moment where that cannot be waited for. */

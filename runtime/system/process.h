@@ -1,11 +1,10 @@
-/* process.h — the environment of the process, and other programs that it runs (process.c). */
+/* process.h — other programs that this process runs (process.c). */
 #ifndef SPVFUSE_RUNTIME_PROCESS_H
 #define SPVFUSE_RUNTIME_PROCESS_H
 
 #include "runtime/api/runtime.h"
+#include "runtime/system/environment.h"
 
-/* What the environment says, if this process may listen to it; or NULL. (process.c) */
-const char *rt_environment(const char *name);
 /* Path of a program: of the system's, otherwise of one in PATH; or NULL. */
 const char *rt_find_program(ir_arena *a, const char *name);
 /* The same in folders with ":" between them; NULL: in none. */
@@ -34,7 +33,7 @@ typedef enum {
 /* Runs it to its end. */
 rt_outcome rt_run_program(const rt_program_run *p);
 enum { RT_PROGRAM_SECONDS = 300 };
-/* What SPVF_COMPILER_SECONDS says, otherwise that. */
+/* What SPVFUSE_COMPILER_SECONDS says, otherwise that. */
 unsigned rt_program_seconds(void);
 /* What `program -r /dev/stdin -o -` makes of the input, in the arena; throws when it fails. */
 rt_bytes rt_filter(spvf_context *context, ir_arena *a, const char *program, rt_bytes input);

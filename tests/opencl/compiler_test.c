@@ -54,7 +54,7 @@ static void write_compiler(const char *comment) {
 static void begin_folder(void) {
     cr_assert(temporary_folder(folder));
     write_compiler("the first");
-    setenv("SPVF_CLANG", path_of("compiler"), 1);
+    setenv("SPVFUSE_CLANG", path_of("compiler"), 1);
     setenv("SPVFUSE_CACHE_DIR", path_of("cache"), 1);
     unsetenv("SPVFUSE_CACHE");
 }
@@ -350,13 +350,13 @@ static void begin_hanging(void) {
 Test(compiler_alone, time_limit, .init = begin_hanging, .fini = end_folder) {
     begin_opencl();
     expect(3, 1 + 1, KERNEL("3"), NULL); /* a trial */
-    setenv("SPVF_COMPILER_SECONDS", "1", 1);
+    setenv("SPVFUSE_COMPILER_SECONDS", "1", 1);
     for (int n = 0; n < 2; n++) {
         cl_program p = make_program(KERNEL("1"));
         unlink(path_of("pids"));
         FAILS(CL_BUILD_PROGRAM_FAILURE,
               clBuildProgram(p, 0, NULL, n ? "-DCHILD" : "-DHANG", NULL, NULL));
-        cr_expect(log_has(p, "has not ended after 1 seconds (SPVF_COMPILER_SECONDS)"));
+        cr_expect(log_has(p, "has not ended after 1 seconds (SPVFUSE_COMPILER_SECONDS)"));
         cr_expect(last_pid() > 0 && comes_true(is_gone, NULL));
         SUCCEEDS(clReleaseProgram(p));
     }
@@ -367,7 +367,7 @@ Test(compiler_alone, time_limit, .init = begin_hanging, .fini = end_folder) {
 
 /* The trial costs the limit once, and each build says why there is no compiler. */
 Test(compiler_alone, trial_hangs, .init = begin_hanging, .fini = end_folder) {
-    setenv("SPVF_COMPILER_SECONDS", "1", 1);
+    setenv("SPVFUSE_COMPILER_SECONDS", "1", 1);
     write_file("hangs", "");
     begin_opencl();
     TELLS(cl_bool, CL_FALSE, clGetDeviceInfo, ocl.device, CL_DEVICE_COMPILER_AVAILABLE);
@@ -375,7 +375,7 @@ Test(compiler_alone, trial_hangs, .init = begin_hanging, .fini = end_folder) {
         cl_program p = make_program(KERNEL("1"));
         FAILS(CL_COMPILER_NOT_AVAILABLE, clBuildProgram(p, 0, NULL, NULL, NULL, NULL));
         cr_expect(log_has(p, path_of("compiler")));
-        cr_expect(log_has(p, "has not ended after 1 seconds (SPVF_COMPILER_SECONDS)"));
+        cr_expect(log_has(p, "has not ended after 1 seconds (SPVFUSE_COMPILER_SECONDS)"));
         SUCCEEDS(clReleaseProgram(p));
     }
     cr_expect(count_runs() == 1, "%d", count_runs());

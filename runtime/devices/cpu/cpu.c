@@ -143,13 +143,11 @@ static const char *level_text(unsigned level, char room[40]) {
     return room;
 }
 
-static bool says(const char *list, const char *word) { return list && strstr(list, word); }
-
 bool cpu_machine_open(const rt_cpu_options *options, cpu_machine *out) {
     *out = (cpu_machine){.options = *options, .pool = rt_pool_share()};
     if (!options->code.level) out->options.code.level = rt_cpu_level();
-    out->tools.gdb = says(rt_environment("SPVF_JIT"), "gdb");
-    out->tools.perf = says(rt_environment("SPVF_JIT"), "perf");
+    out->tools.gdb = rt_setting_has(RT_ENV_JIT, "gdb");
+    out->tools.perf = rt_setting_has(RT_ENV_JIT, "perf");
     out->cache = options->cache ? rt_cache_open(true) : rt_no_cache;
     if (!out->pool) rt_cache_close(&out->cache);
     return out->pool != NULL;
@@ -221,7 +219,7 @@ const char *rt_cpu_take_options(const char *list, rt_cpu_options *o) {
 }
 
 static void take_options(spvf_context *context, const char *list, rt_cpu_options *o) {
-    list = rt_cpu_take_options(list ? list : rt_environment("SPVF_CPU"), o);
+    list = rt_cpu_take_options(list ? list : rt_setting(RT_ENV_CPU), o);
     if (list)
         rt_throw(context, IR_ERR_ARGUMENT,
                  "unknown option '%s' of device cpu: v2, v3, v4, icelake, simd=N, regalloc=stack, "
@@ -250,11 +248,11 @@ const char *rt_cpu_target(const rt_cpu_options *o, ir_arena *a) {
 
 const char *rt_default_target(ir_arena *a) {
     rt_cpu_options o = {.cache = false};
-    rt_cpu_take_options(rt_environment("SPVF_CPU"), &o);
+    rt_cpu_take_options(rt_setting(RT_ENV_CPU), &o);
     return rt_cpu_target(&o, a);
 }
 
-/* list: options of rt_take_code_option, or NULL: what SPVF_CPU says.  Without a level, the
+/* list: options of rt_take_code_option, or NULL: what SPVFUSE_CPU says.  Without a level, the
  * machine's. */
 static rt_device *open_named(spvf_context *context, const char *list) {
     rt_cpu_options o = {.compile = rt_cpu_compile, .cache = rt_cache_wanted(false)};

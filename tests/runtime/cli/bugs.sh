@@ -6,7 +6,7 @@ broken=$PWD/$1/tests/runtime/cli/broken
 # shellcheck source=tests/count.sh
 . tests/count.sh
 cd "$work" || exit 1
-unset SPVF_ABORT
+unset SPVF_ABORT SPVFUSE_ABORT
 
 cat >k.ir <<'IR'
 target 64
@@ -72,14 +72,14 @@ fails reassociate run k.plan -d check
 cp k.ir "it's k.ir"
 fails reassociate opt "it's k.ir"
 
-# With SPVF_BUGS, the code before the stage is in a file that the message names, and for a pass the
+# With SPVFUSE_BUGS, the code before the stage is in a file that the message names, and for a pass the
 # file is an input that fails in the same way.
 saves() {
     mkdir -m 700 bugs
-    BREAK=$1 SPVF_BUGS=$PWD/bugs
-    export BREAK SPVF_BUGS
+    BREAK=$1 SPVFUSE_BUGS=$PWD/bugs
+    export BREAK SPVFUSE_BUGS
     shift
-    what="SPVF_BUGS, $BREAK: $*"
+    what="SPVFUSE_BUGS, $BREAK: $*"
     "$broken" "$@" >out 2>err
     holds [ $? = 1 ]
     file=$(sed -n 's|.*; please report it with \(/[^ ]*\)$|\1|p' err)
@@ -88,7 +88,7 @@ saves() {
     holds grep -q "^; internal error in $BREAK of @put" "$file"
     holds grep -q "^; the code before $BREAK:$" "$file"
     holds grep -q '@put' "$file"
-    unset SPVF_BUGS
+    unset SPVFUSE_BUGS
 }
 saves reassociate compile k.ir -t x86_64:v3 -O0 -o k.o
 holds grep -q "^; spvfuse opt THIS-FILE -p reassociate$" "$file"
@@ -107,17 +107,17 @@ holds grep -q '^kernel @put' "$file"
 rm -r bugs
 
 # Where there is no folder, the message says so, and the error is the same.
-what='SPVF_BUGS without a folder'
-SPVF_BUGS=$PWD/bugs BREAK=reassociate "$broken" opt k.ir -p standard >out 2>err
+what='SPVFUSE_BUGS without a folder'
+SPVFUSE_BUGS=$PWD/bugs BREAK=reassociate "$broken" opt k.ir -p standard >out 2>err
 holds [ $? = 1 ]
-holds grep -q "warning: SPVF_BUGS: .*/bugs/reassociate-[0-9]*-0.ir: No such file or directory" err
+holds grep -q "warning: SPVFUSE_BUGS: .*/bugs/reassociate-[0-9]*-0.ir: No such file or directory" err
 holds grep -q 'internal error in reassociate of @put.*; please report it$' err
 
 # Nothing that has the name is overwritten or followed.
-what='SPVF_BUGS with a link'
+what='SPVFUSE_BUGS with a link'
 mkdir bugs
 echo kept >victim
-SPVF_BUGS=$PWD/bugs BREAK=reassociate sh -c '
+SPVFUSE_BUGS=$PWD/bugs BREAK=reassociate sh -c '
     for n in 0 1 2; do ln -s "$PWD/victim" "bugs/reassociate-$$-$n.ir"; done
     exec "$0" opt k.ir -p standard' "$broken" >out 2>err
 holds [ "$(cat victim)" = kept ]
@@ -127,9 +127,9 @@ rm -r bugs
 # A program with more rights than its user ignores the variable.  Not every file system gives such
 # rights to programs.
 as_nobody() {
-    SPVF_BUGS=$PWD/bugs BREAK=reassociate setpriv --reuid 65534 --clear-groups "$@" >out 2>err
+    SPVFUSE_BUGS=$PWD/bugs BREAK=reassociate setpriv --reuid 65534 --clear-groups "$@" >out 2>err
 }
-what='SPVF_BUGS, set-uid'
+what='SPVFUSE_BUGS, set-uid'
 if [ "$(id -u)" = 0 ]; then
     mkdir bugs
     chmod 777 bugs
@@ -150,10 +150,10 @@ if [ "$(id -u)" = 0 ]; then
 fi
 
 # In a process that is to be stopped, the message comes first.
-what='with SPVF_ABORT'
-(SPVF_ABORT=1 BREAK=licm2 "$broken" opt k.ir >out 2>err)
+what='with SPVFUSE_ABORT'
+(SPVFUSE_ABORT=1 BREAK=licm2 "$broken" opt k.ir >out 2>err)
 holds [ $? = 0 ]
-(ulimit -c 0 && SPVF_ABORT=1 BREAK=reassociate "$broken" opt k.ir >out 2>err)
+(ulimit -c 0 && SPVFUSE_ABORT=1 BREAK=reassociate "$broken" opt k.ir >out 2>err)
 holds [ $? -gt 1 ]
 holds grep -q 'internal error in reassociate of @put' err
 finish

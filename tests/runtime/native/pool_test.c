@@ -258,10 +258,10 @@ Test(pool, kernels_round_to_nearest) {
 Test(pool, the_environment_says_how_many_threads) {
     unsigned n = rt_cpu_count();
     cr_expect(n >= 1 && n <= (unsigned long)sysconf(_SC_NPROCESSORS_ONLN));
-    setenv("SPVF_THREADS", "7", 1);
+    setenv("SPVFUSE_THREADS", "7", 1);
     cr_expect_eq(rt_default_threads(), 7);
-    setenv("SPVF_THREADS", "0", 1);
+    setenv("SPVFUSE_THREADS", "0", 1);
     cr_expect_eq(rt_default_threads(), n);
-    setenv("SPVF_THREADS", "2x", 1);
+    setenv("SPVFUSE_THREADS", "2x", 1);
     cr_expect_eq(rt_default_threads(), n);
 }
