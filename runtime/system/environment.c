@@ -1,8 +1,8 @@
 /* environment.c — reads the environment variables of environment.def, and finds values that are not
  * understood.
  *
- * A value that is not understood counts as not set, except that a FLAG is on unless it is 0, and TEXT
- * is judged by its reader.  A variable without a row is looked for among those that have one: the
+ * A value that is not understood counts as not set, except that a FLAG is on unless it is 0, and
+ * TEXT is judged by its reader.  A variable without a row is looked for among those that have one: the
  * nearest is named, by the number of letters to be inserted, removed or replaced (Levenshtein's
  * distance).
  */
