@@ -7,6 +7,9 @@
  *
  *   item r of thread t of group g   =   (g * items + r) * local size + t
  *
+ * Rows side by side instead (g * local size + t) * items + r, with the loads that they share made
+ * once, took as long on an H200 for stencils, and 5 % longer for products of matrices.
+ *
  * What depends on the item exists once for each of them, in the same blocks: unroll-and-jam (Allen
  * and Kennedy, "Optimizing compilers for modern architectures", 2001), without a loop.  So no
  * branch may depend on the item.  Those at the beginning may, as guards do, where all before
