@@ -340,7 +340,8 @@ enum {
     IR_ARCP = 64,
     IR_FAST = 128,     /* reassociation and everything above */
     IR_CONTRACT = 256, /* a multiply and an add may become fma */
-    IR_REASSOC = 512   /* operands may be regrouped, and nothing else */
+    IR_REASSOC = 512,  /* operands may be regrouped, and nothing else */
+    IR_UNIFORM = 1024  /* br, switch: all work-items of a sub-group go the same way */
 };
 
 struct ir_inst {

@@ -400,7 +400,8 @@ void text_parse_inst(text_parser *p, const text_token *first) {
     p->args.n = p->open.n = 0;
     parse_form(p, &s);
     parse_imm(p, &s);
-    if (!(ir_ops[s.op].flags & F_TERMINATOR)) s.flags = parse_bits(p, text_inst_flags, 0);
+    if (!(ir_ops[s.op].flags & F_TERMINATOR) || text_same_line(p)) /* a label may come next */
+        s.flags = parse_bits(p, text_inst_flags, 0);
     p->b.loc = text_same_line(p) ? text_parse_loc(p) : 0;
     p->in_inst = false;
     ir_inst *i = build(p, &s);

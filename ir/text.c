@@ -9,10 +9,10 @@
 #include "ir/text.h"
 
 const text_word text_inst_flags[] = {
-    {"nsw", IR_NSW},         {"nuw", IR_NUW},   {"inbounds", IR_INBOUNDS},
-    {"nnan", IR_NNAN},       {"ninf", IR_NINF}, {"nsz", IR_NSZ},
-    {"arcp", IR_ARCP},       {"fast", IR_FAST}, {"contract", IR_CONTRACT},
-    {"reassoc", IR_REASSOC}, {NULL, 0},
+    {"nsw", IR_NSW},         {"nuw", IR_NUW},         {"inbounds", IR_INBOUNDS},
+    {"nnan", IR_NNAN},       {"ninf", IR_NINF},       {"nsz", IR_NSZ},
+    {"arcp", IR_ARCP},       {"fast", IR_FAST},       {"contract", IR_CONTRACT},
+    {"reassoc", IR_REASSOC}, {"uniform", IR_UNIFORM}, {NULL, 0},
 };
 const text_word text_mem_flags[] = {
     {"volatile", IR_MEM_VOLATILE}, {"nontemporal", IR_MEM_NONTEMPORAL},

@@ -102,10 +102,12 @@ static bool touches_floats(const ir_inst *i) {
 static void check_flags(verifier *v, const ir_inst *i) {
     const uint32_t wrap = IR_NSW | IR_NUW,
                    fast = IR_NNAN | IR_NINF | IR_NSZ | IR_ARCP | IR_FAST | IR_CONTRACT | IR_REASSOC;
-    if (i->flags & ~(wrap | fast | IR_INBOUNDS))
-        verify_fail(v, "unknown flags 0x%x", i->flags & ~(wrap | fast | IR_INBOUNDS));
+    const uint32_t known = wrap | fast | IR_INBOUNDS | IR_UNIFORM;
+    if (i->flags & ~known) verify_fail(v, "unknown flags 0x%x", i->flags & ~known);
     if ((i->flags & IR_INBOUNDS) && i->op != IR_OP_ptradd)
         verify_fail(v, "inbounds is for ptradd only");
+    if ((i->flags & IR_UNIFORM) && i->op != IR_OP_br && i->op != IR_OP_switch)
+        verify_fail(v, "uniform is for branches only");
     if ((i->flags & wrap) && ir_info(i)->rule != R_INT)
         verify_fail(v, "nsw and nuw are for integer arithmetic only");
     if ((i->flags & fast) && !touches_floats(i))

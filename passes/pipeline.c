@@ -122,20 +122,21 @@ const char pass_coarsening[] =
     "simplifycfg"; /* guards that are decided at once */
 
 const char pass_thread_lowering[] =
-    "array_words,"   /* private arrays that are left, with indices */
-    "mem2reg,"       /* the words of these are values */
-    "simplify,"      /* what is chosen by constants */
-    "gvn,"           /* comparisons of one index */
-    "step_pointers," /* addresses are a register and a constant */
-    "dce,"           /* counters that only addresses had */
-    "align,"         /* accesses of neighbours become one */
-    "merge_loads,"   /* if the address of all is aligned as it must be */
-    "expand,"        /* only operations that the target has, and functions, are left */
-    "builtins,"      /* functions become code of a library */
-    "simplifycfg,"   /* the edges of that code */
-    "gvn,"           /* what expansions compute twice */
-    "licm,"          /* constants that expansions use, before loops */
-    "dce";           /* what expansion left unused */
+    "array_words,"      /* private arrays that are left, with indices */
+    "mem2reg,"          /* the words of these are values */
+    "simplify,"         /* what is chosen by constants */
+    "gvn,"              /* comparisons of one index */
+    "step_pointers,"    /* addresses are a register and a constant */
+    "dce,"              /* counters that only addresses had */
+    "align,"            /* accesses of neighbours become one */
+    "merge_loads,"      /* if the address of all is aligned as it must be */
+    "expand,"           /* only operations that the target has, and functions, are left */
+    "builtins,"         /* functions become code of a library */
+    "simplifycfg,"      /* the edges of that code */
+    "gvn,"              /* what expansions compute twice */
+    "licm,"             /* constants that expansions use, before loops */
+    "dce,"              /* what expansion left unused */
+    "uniform_branches"; /* of the final branches */
 
 const char pass_threads[] =
     "short_ids,"       /* before rules, which take extensions out of comparisons and indices */

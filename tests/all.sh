@@ -34,6 +34,7 @@ suite math-ulp-estimates "$release/tests/codegen/math/ulp" -e 300
 suite writer sh tests/codegen/spirv/run.sh "$release"
 suite ptx sh tests/codegen/ptx/run.sh "$release"
 suite ptx-corpus sh tests/codegen/ptx/corpus.sh "$release"
+suite ptx-random sh tests/codegen/ptx/random.sh "$release"
 suite reader-plans sh tests/frontend/run.sh "$release"
 suite docs sh tests/docs.sh "$release"
 suite tutorial sh tests/tutorial.sh "$release"

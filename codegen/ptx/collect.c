@@ -79,9 +79,13 @@ static operation operation_of(ir_op op) {
 
 static unsigned width_of(ptx_class c) { return c == PTX_B64 || c == PTX_F64 ? 64 : 32; }
 
-void ptx_combine(ptx_func *fn, ir_op op, ptx_carried to, ptx_carried x, ptx_carried y) {
+const char *ptx_operation_name(ptx_func *fn, ir_op op, ptx_class c) {
     operation o = operation_of(op);
-    ptx_put(fn, "%s.%s%u %s, %s, %s", o.name, o.kind, width_of(to.class), to.r, x.r, y.r);
+    return ir_sprintf(fn->w->arena, "%s.%s%u", o.name, o.kind, width_of(c));
+}
+
+void ptx_combine(ptx_func *fn, ir_op op, ptx_carried to, ptx_carried x, ptx_carried y) {
+    ptx_put(fn, "%s %s, %s, %s", ptx_operation_name(fn, op, to.class), to.r, x.r, y.r);
     if (!x.is_half) return;
     const char *half = ptx_temporary(fn, PTX_B16);
     ptx_put(fn, "cvt.rn.f16.f32 %s, %s", half, to.r);
@@ -129,6 +133,7 @@ void ptx_shuffle(ptx_func *fn, const char *mode, ptx_carried to, ptx_carried fro
 }
 
 const char *ptx_members(ptx_func *fn) {
+    if (ptx_has_full_warps(fn)) return "0xFFFFFFFF";
     const char *rest = ptx_temporary(fn, PTX_B32), *all = ptx_temporary(fn, PTX_B32);
     const char *r = ptx_temporary(fn, PTX_B32);
     ptx_put(fn, "sub.s32 %s, 32, %s", rest, ptx_warp_size(fn));

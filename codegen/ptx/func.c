@@ -190,7 +190,7 @@ static unsigned place_of_edge(const ir_block *b, unsigned n) {
 static void go_on(ptx_func *fn, const ir_block *b, unsigned edge) {
     const ir_block *to = b->succ[edge];
     write_copies(fn, to, place_of_edge(b, edge));
-    if (to != b->next) ptx_put(fn, "bra %s", block_name(fn, to));
+    if (to != b->next) ptx_put(fn, "bra.uni %s", block_name(fn, to));
 }
 
 /* The label to jump to for an edge; one of copies, which are written later, if there are any. */
@@ -214,7 +214,7 @@ static void write_late_edges(ptx_func *fn, const ir_block *b, const late_edges *
     foreach_in (const late_edge, e, *late) {
         ptx_label(fn, e->label);
         write_copies(fn, b->succ[e->edge], place_of_edge(b, e->edge));
-        ptx_put(fn, "bra %s", block_name(fn, b->succ[e->edge]));
+        ptx_put(fn, "bra.uni %s", block_name(fn, b->succ[e->edge]));
     }
 }
 
@@ -253,16 +253,22 @@ static unsigned edge_to_header(ptx_func *fn, const ir_block *b) {
     return 2;
 }
 
+/* Do all threads of a warp go the same way? */
+static const char *uniform(const ir_inst *branch) {
+    return branch->flags & IR_UNIFORM ? ".uni" : "";
+}
+
 static void write_branch(ptx_func *fn, const ir_block *b, const ir_inst *i) {
     late_edges late = {0};
     unsigned header = edge_to_header(fn, b);
     if (header < 2) write_copies(fn, b->succ[header], place_of_edge(b, header));
     const char *test = ptx_register(fn, ir_arg(i, 0), 0);
     unsigned jump = header < 2 ? header : b->succ[0] == b->next; /* the edge that is a jump */
-    ptx_put(fn, "@%s%s bra %s", jump ? "!" : "", test,
+    ptx_put(fn, "@%s%s bra%s %s", jump ? "!" : "", test, uniform(i),
             header < 2 ? block_name(fn, b->succ[header]) : edge_label(fn, b, jump, &late));
     write_copies(fn, b->succ[!jump], place_of_edge(b, !jump));
-    if (late.n || b->succ[!jump] != b->next) ptx_put(fn, "bra %s", block_name(fn, b->succ[!jump]));
+    if (late.n || b->succ[!jump] != b->next)
+        ptx_put(fn, "bra.uni %s", block_name(fn, b->succ[!jump]));
     write_late_edges(fn, b, &late);
 }
 
@@ -275,10 +281,10 @@ static void write_switch(ptx_func *fn, const ir_block *b, const ir_inst *i) {
         const char *test = ptx_temporary(fn, PTX_PRED);
         ptx_put(fn, "setp.eq.%s %s, %s, %s", wide ? "u64" : "u32", test, value,
                 ptx_extended(fn, ir_arg(i, n), 0, false));
-        ptx_put(fn, "@%s bra %s", test, edge_label(fn, b, n, &late));
+        ptx_put(fn, "@%s bra%s %s", test, uniform(i), edge_label(fn, b, n, &late));
     }
     write_copies(fn, b->succ[0], place_of_edge(b, 0));
-    if (late.n || b->succ[0] != b->next) ptx_put(fn, "bra %s", block_name(fn, b->succ[0]));
+    if (late.n || b->succ[0] != b->next) ptx_put(fn, "bra.uni %s", block_name(fn, b->succ[0]));
     write_late_edges(fn, b, &late);
 }
 

@@ -15,6 +15,7 @@
  *   atomic.c     atomic operations, fences, barriers
  *   query.c      what a work-item asks about itself
  *   subgroup.c   what the work-items of a warp do together (with collect.c)
+ *   warp.c       their reductions and scans
  *   group.c      what those of a work-group do together
  *
  * All of them use values.c: registers and constants.
@@ -117,6 +118,8 @@ const char *ptx_special(ptx_func *fn, const char *name); /* of the special regis
 const char *ptx_local_linear_id(ptx_func *fn);
 const char *ptx_group_items(ptx_func *fn);
 const char *ptx_warp_number(ptx_func *fn);
+/* Has each warp 32 threads, as the size of the work-group that the kernel requires says? */
+bool ptx_has_full_warps(const ptx_func *fn);
 const char *ptx_warps(ptx_func *fn);
 const char *ptx_warp_size(ptx_func *fn); /* the last one may have fewer threads */
 
@@ -148,8 +151,23 @@ void ptx_shuffle(ptx_func *fn, const char *mode, ptx_carried to, ptx_carried fro
 ptx_carried ptx_scan_warp(ptx_func *fn, ir_op op, ptx_carried x, const char *members);
 /* `sum` of the thread before this one in the warp; the first one gets what changes nothing. */
 ptx_carried ptx_before(ptx_func *fn, ir_op op, ptx_carried sum, const char *members);
+/* The operation of a reduction with its type: "add.s32". */
+const char *ptx_operation_name(ptx_func *fn, ir_op op, ptx_class c);
 /* Those threads of the warp that there are, as bits. */
 const char *ptx_members(ptx_func *fn);
+
+/* -------------------------------------------------------- values of a warp (subgroup.c, warp.c) */
+
+/* The threads that take part in an operation of a sub-group, as bits. */
+const char *ptx_members_of(ptx_func *fn, const ir_inst *i);
+/* Those whose values an operation reads: the ones before this thread, or all. */
+const char *ptx_scanned(ptx_func *fn, const ir_inst *i);
+/* The number of the lowest bit that is set. */
+const char *ptx_lowest_bit(ptx_func *fn, const char *bits);
+/* The operands of a shuffle that takes the value of thread number `at`. */
+const char *ptx_from_thread(ptx_func *fn, const char *at, const char *members);
+/* A reduction or a scan (warp.c). */
+void ptx_write_collection(ptx_func *fn, const ir_inst *i);
 
 /* ------------------------------------------------------------------------------ memory (memory.c) */
 

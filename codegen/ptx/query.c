@@ -145,6 +145,11 @@ static const char *with(ptx_func *fn, const char *op, const char *x, unsigned n)
     return r;
 }
 
+bool ptx_has_full_warps(const ptx_func *fn) {
+    const uint32_t *size = fn->f->attrs.local_size;
+    return size[0] && (uint64_t)size[0] * size[1] * size[2] % PTX_WARP == 0;
+}
+
 const char *ptx_warp_number(ptx_func *fn) {
     return with(fn, "shr.u32", ptx_local_linear_id(fn), 5);
 }
@@ -155,6 +160,7 @@ const char *ptx_warps(ptx_func *fn) {
 
 /* The last warp may have fewer threads. */
 const char *ptx_warp_size(ptx_func *fn) {
+    if (ptx_has_full_warps(fn)) return "32";
     const char *left = ptx_temporary(fn, PTX_B32);
     ptx_put(fn, "sub.s32 %s, %s, %s", left, ptx_group_items(fn),
             with(fn, "shl.b32", ptx_warp_number(fn), 5));

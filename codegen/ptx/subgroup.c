@@ -1,15 +1,14 @@
-/* subgroup.c — what the work-items of a sub-group, which is a warp, do together.
+/* subgroup.c — what the work-items of a sub-group, which is a warp, do together: votes, ballots and
+ * shuffles.  Reductions and scans are in warp.c.
  *
  * Operations that all items reach take those that the warp has; the others take those that are
- * there (activemask).  Reductions and scans that all reach are scans by shuffles (Hillis 1986);
- * others go through the items one by one.
+ * there (activemask).
  */
 #include "codegen/ptx/ptx.h"
 
 static const char *new_word(ptx_func *fn) { return ptx_temporary(fn, PTX_B32); }
 
-/* The items that take part, as bits. */
-static const char *members_of(ptx_func *fn, const ir_inst *i) {
+const char *ptx_members_of(ptx_func *fn, const ir_inst *i) {
     if (i->imm.group.uniform) return ptx_members(fn);
     const char *r = new_word(fn);
     ptx_need(fn, 70, 62, "activemask");
@@ -17,16 +16,14 @@ static const char *members_of(ptx_func *fn, const ir_inst *i) {
     return r;
 }
 
-/* The number of the lowest bit that is set. */
-static const char *lowest(ptx_func *fn, const char *bits) {
+const char *ptx_lowest_bit(ptx_func *fn, const char *bits) {
     const char *reversed = new_word(fn), *r = new_word(fn);
     ptx_put(fn, "brev.b32 %s, %s", reversed, bits);
     ptx_put(fn, "clz.b32 %s, %s", r, reversed);
     return r;
 }
 
-/* The operands of a shuffle that takes the value of thread number `at`. */
-static const char *from_thread(ptx_func *fn, const char *at, const char *members) {
+const char *ptx_from_thread(ptx_func *fn, const char *at, const char *members) {
     return ir_sprintf(fn->w->arena, "%s, 31, %s", at, members);
 }
 
@@ -34,7 +31,7 @@ static const char *from_thread(ptx_func *fn, const char *at, const char *members
 static void take_from(ptx_func *fn, const ir_inst *i, const char *at, const char *members) {
     for (unsigned lane = 0; lane < ir_lanes(i->type); lane++) {
         ptx_carried x = ptx_carry(fn, ir_arg(i, 0), lane, false), y = ptx_carried_like(fn, x);
-        ptx_shuffle(fn, "idx", y, x, from_thread(fn, at, members));
+        ptx_shuffle(fn, "idx", y, x, ptx_from_thread(fn, at, members));
         ptx_deliver(fn, i, lane, y);
     }
 }
@@ -43,35 +40,39 @@ static void take_from(ptx_func *fn, const ir_inst *i, const char *at, const char
 
 static void write_vote(ptx_func *fn, const ir_inst *i) {
     ptx_put(fn, "vote.sync.%s.pred %s, %s, %s", i->op == IR_OP_group_all ? "all" : "any",
-            ptx_result(fn, i, 0), ptx_register(fn, ir_arg(i, 0), 0), members_of(fn, i));
+            ptx_result(fn, i, 0), ptx_register(fn, ir_arg(i, 0), 0), ptx_members_of(fn, i));
 }
 
-static const char *equality(ptx_class c) {
-    switch (c) {
-    case PTX_F32: return "eq.f32";
-    case PTX_F64: return "eq.f64";
-    case PTX_B64: return "eq.s64";
-    default: return "eq.s32";
+/* Are numbers of this lane the same for all members?  Floats are compared with those of the first
+ * member: zeros of both signs are equal, and NaNs are not. */
+static void compare_lane(ptx_func *fn, const ir_inst *v, unsigned lane, const char *members,
+                         const char *same) {
+    ptx_carried x = ptx_carry_number(fn, v, lane, false), y = ptx_carried_like(fn, x);
+    if (x.class == PTX_B32 || x.class == PTX_B64) {
+        ptx_put(fn, "match.all.sync.%s %s|%s, %s, %s", ptx_class_type(x.class),
+                ptx_temporary(fn, PTX_B32), same, x.r, members);
+        return;
     }
+    const char *each = ptx_temporary(fn, PTX_PRED), *first = ptx_lowest_bit(fn, members);
+    ptx_shuffle(fn, "idx", y, x, ptx_from_thread(fn, first, members));
+    ptx_put(fn, "setp.%s %s, %s, %s", x.class == PTX_F64 ? "eq.f64" : "eq.f32", each, x.r, y.r);
+    ptx_put(fn, "vote.sync.all.pred %s, %s, %s", same, each, members);
 }
 
 static void write_all_equal(ptx_func *fn, const ir_inst *i) {
     const ir_inst *v = ir_arg(i, 0);
-    const char *members = members_of(fn, i), *first = lowest(fn, members);
-    const char *same = ptx_temporary(fn, PTX_PRED), *each = ptx_temporary(fn, PTX_PRED);
-    ptx_put(fn, "setp.eq.s32 %s, 0, 0", same);
-    for (unsigned lane = 0; lane < ir_lanes(v->type); lane++) {
-        ptx_carried x = ptx_carry_number(fn, v, lane, false), y = ptx_carried_like(fn, x);
-        ptx_shuffle(fn, "idx", y, x, from_thread(fn, first, members));
-        ptx_put(fn, "setp.%s %s, %s, %s", equality(x.class), each, x.r, y.r);
-        ptx_put(fn, "and.pred %s, %s, %s", same, same, each);
+    const char *members = ptx_members_of(fn, i), *all = ptx_result(fn, i, 0);
+    compare_lane(fn, v, 0, members, all);
+    for (unsigned lane = 1; lane < ir_lanes(v->type); lane++) {
+        const char *same = ptx_temporary(fn, PTX_PRED);
+        compare_lane(fn, v, lane, members, same);
+        ptx_put(fn, "and.pred %s, %s, %s", all, all, same);
     }
-    ptx_put(fn, "vote.sync.all.pred %s, %s, %s", ptx_result(fn, i, 0), same, members);
 }
 
 static void write_elect(ptx_func *fn, const ir_inst *i) {
     ptx_put(fn, "setp.eq.u32 %s, %s, %s", ptx_result(fn, i, 0), ptx_special(fn, "laneid"),
-            lowest(fn, members_of(fn, i)));
+            ptx_lowest_bit(fn, ptx_members_of(fn, i)));
 }
 
 /* -------------------------------------------------------------------------------------- ballots */
@@ -83,7 +84,7 @@ static void clear_rest(ptx_func *fn, const ir_inst *i) {
 
 static void write_ballot(ptx_func *fn, const ir_inst *i) {
     ptx_put(fn, "vote.sync.ballot.b32 %s, %s, %s", ptx_result(fn, i, 0),
-            ptx_register(fn, ir_arg(i, 0), 0), members_of(fn, i));
+            ptx_register(fn, ir_arg(i, 0), 0), ptx_members_of(fn, i));
     clear_rest(fn, i);
 }
 
@@ -94,7 +95,7 @@ static void write_bit(ptx_func *fn, const ir_inst *i, const char *at) {
     ptx_test_bit(fn, ptx_result(fn, i, 0), bit);
 }
 
-static const char *mask_of(ptx_func *fn, const ir_inst *i) {
+const char *ptx_scanned(ptx_func *fn, const ir_inst *i) {
     switch (i->imm.group.op) {
     case IR_GROUP_INCLUSIVE: return ptx_special(fn, "lanemask_le");
     case IR_GROUP_EXCLUSIVE: return ptx_special(fn, "lanemask_lt");
@@ -112,13 +113,13 @@ static void give_number(ptx_func *fn, const ir_inst *i, const char *word) {
 
 static void write_ballot_number(ptx_func *fn, const ir_inst *i) {
     const char *bits = new_word(fn), *n = new_word(fn);
-    const char *mask = i->op == IR_OP_group_ballot_count ? mask_of(fn, i) : ptx_members(fn);
+    const char *mask = i->op == IR_OP_group_ballot_count ? ptx_scanned(fn, i) : ptx_members(fn);
     ptx_put(fn, "and.b32 %s, %s, %s", bits, ptx_register(fn, ir_arg(i, 0), 0), mask);
     if (i->op == IR_OP_group_ballot_count)
         ptx_put(fn, "popc.b32 %s, %s", n, bits);
     else if (i->op == IR_OP_group_ballot_msb)
         ptx_put(fn, "bfind.u32 %s, %s", n, bits);
-    give_number(fn, i, i->op == IR_OP_group_ballot_lsb ? lowest(fn, bits) : n);
+    give_number(fn, i, i->op == IR_OP_group_ballot_lsb ? ptx_lowest_bit(fn, bits) : n);
 }
 
 static void write_mask(ptx_func *fn, const ir_inst *i) {
@@ -132,7 +133,7 @@ static void write_mask(ptx_func *fn, const ir_inst *i) {
 /* ------------------------------------------------------------------------------------- shuffles */
 
 static void write_shuffle(ptx_func *fn, const ir_inst *i, const char *mode, const char *last) {
-    const char *members = members_of(fn, i), *by = ptx_amount(fn, ir_arg(i, 1), 0, 31);
+    const char *members = ptx_members_of(fn, i), *by = ptx_amount(fn, ir_arg(i, 1), 0, 31);
     for (unsigned lane = 0; lane < ir_lanes(i->type); lane++) {
         ptx_carried x = ptx_carry(fn, ir_arg(i, 0), lane, false), y = ptx_carried_like(fn, x);
         ptx_shuffle(fn, mode, y, x, ir_sprintf(fn->w->arena, "%s, %s, %s", by, last, members));
@@ -151,74 +152,7 @@ static void write_rotation(ptx_func *fn, const ir_inst *i) {
     ptx_put(fn, "add.s32 %s, %s, %s", in, in, ptx_extended(fn, ir_arg(i, 1), 0, false));
     ptx_put(fn, "rem.u32 %s, %s, %s", in, in, size);
     ptx_put(fn, "add.s32 %s, %s, %s", in, in, start);
-    take_from(fn, i, in, members_of(fn, i));
-}
-
-/* ------------------------------------------------------------------------- reductions and scans */
-
-static ptx_carried scan_of_all(ptx_func *fn, const ir_inst *i, ptx_carried x) {
-    const char *members = ptx_members(fn);
-    ptx_carried sum = ptx_scan_warp(fn, i->op, x, members), total = ptx_carried_like(fn, x);
-    const char *last = new_word(fn);
-    if (i->imm.group.op == IR_GROUP_INCLUSIVE) return sum;
-    if (i->imm.group.op == IR_GROUP_EXCLUSIVE) return ptx_before(fn, i->op, sum, members);
-    ptx_put(fn, "sub.s32 %s, %s, 1", last, ptx_warp_size(fn));
-    ptx_shuffle(fn, "idx", total, sum, from_thread(fn, last, members));
-    return total;
-}
-
-/* Threads whose values this one collects: those before it, or of its cluster. */
-static const char *collected(ptx_func *fn, const ir_inst *i, const char *members) {
-    const char *r = new_word(fn), *size, *mask;
-    switch (i->imm.group.op) {
-    case IR_GROUP_REDUCE: return members;
-    case IR_GROUP_CLUSTERED:
-        size = ir_sprintf(fn->w->arena, "%u", i->imm.group.log_size);
-        mask = new_word(fn);
-        ptx_put(fn, "shr.u32 %s, %s, %s", r, ptx_special(fn, "laneid"), size);
-        ptx_put(fn, "shl.b32 %s, %s, %s", r, r, size);
-        ptx_put(fn, "mov.u32 %s, %u", mask,
-                i->imm.group.log_size >= 5 ? UINT32_MAX
-                                           : (1u << (1u << i->imm.group.log_size)) - 1);
-        ptx_put(fn, "shl.b32 %s, %s, %s", mask, mask, r);
-        break;
-    default: mask = mask_of(fn, i); break;
-    }
-    ptx_put(fn, "and.b32 %s, %s, %s", r, mask, members);
-    return r;
-}
-
-/* One thread after the other: all that take part go through the same loop. */
-static ptx_carried scan_of_some(ptx_func *fn, const ir_inst *i, ptx_carried x) {
-    const char *members = members_of(fn, i), *wanted = collected(fn, i, members);
-    const char *left = new_word(fn), *bit = new_word(fn), *below = new_word(fn);
-    const char *has = ptx_temporary(fn, PTX_PRED), *more = ptx_temporary(fn, PTX_PRED);
-    const char *again = ptx_new_label(fn), *at;
-    ptx_carried sum = ptx_carried_like(fn, x), y = ptx_carried_like(fn, x),
-                both = ptx_carried_like(fn, x);
-    ptx_move(fn, x.class, sum.r, ptx_identity(fn, i->op, x));
-    ptx_move(fn, PTX_B32, left, members);
-    ptx_label(fn, again);
-    at = lowest(fn, left);
-    ptx_shuffle(fn, "idx", y, x, from_thread(fn, at, members));
-    ptx_put(fn, "shr.u32 %s, %s, %s", bit, wanted, at);
-    ptx_put(fn, "and.b32 %s, %s, 1", bit, bit);
-    ptx_put(fn, "setp.ne.s32 %s, %s, 0", has, bit);
-    ptx_combine(fn, i->op, both, sum, y);
-    ptx_put(fn, "selp.%s %s, %s, %s, %s", ptx_class_type(x.class), sum.r, both.r, sum.r, has);
-    ptx_put(fn, "sub.s32 %s, %s, 1", below, left);
-    ptx_put(fn, "and.b32 %s, %s, %s", left, left, below);
-    ptx_put(fn, "setp.ne.s32 %s, %s, 0", more, left);
-    ptx_put(fn, "@%s bra %s", more, again);
-    return sum;
-}
-
-static void write_scan(ptx_func *fn, const ir_inst *i) {
-    bool all = i->imm.group.uniform && i->imm.group.op != IR_GROUP_CLUSTERED;
-    for (unsigned lane = 0; lane < ir_lanes(i->type); lane++) {
-        ptx_carried x = ptx_carry_number(fn, ir_arg(i, 0), lane, ptx_is_signed(i->op));
-        ptx_deliver(fn, i, lane, all ? scan_of_all(fn, i, x) : scan_of_some(fn, i, x));
-    }
+    take_from(fn, i, in, ptx_members_of(fn, i));
 }
 
 /* ------------------------------------------------------------------------------------------ all */
@@ -230,11 +164,11 @@ static void write(ptx_func *fn, const ir_inst *i) {
     case IR_OP_group_all_equal: write_all_equal(fn, i); break;
     case IR_OP_group_elect: write_elect(fn, i); break;
     case IR_OP_group_broadcast:
-        take_from(fn, i, ptx_amount(fn, ir_arg(i, 1), 0, 31), members_of(fn, i));
+        take_from(fn, i, ptx_amount(fn, ir_arg(i, 1), 0, 31), ptx_members_of(fn, i));
         break;
     case IR_OP_group_broadcast_first: {
-        const char *members = members_of(fn, i);
-        take_from(fn, i, lowest(fn, members), members);
+        const char *members = ptx_members_of(fn, i);
+        take_from(fn, i, ptx_lowest_bit(fn, members), members);
         break;
     }
     case IR_OP_group_ballot: write_ballot(fn, i); break;
@@ -248,7 +182,7 @@ static void write(ptx_func *fn, const ir_inst *i) {
     case IR_OP_group_shuffle_up: write_shuffle(fn, i, "up", "0"); break;
     case IR_OP_group_shuffle_down: write_shuffle(fn, i, "down", "31"); break;
     case IR_OP_group_rotate: write_rotation(fn, i); break;
-    default: write_scan(fn, i); break;
+    default: ptx_write_collection(fn, i); break;
     }
 }
 

@@ -269,6 +269,8 @@ typedef struct {
 void pass_find_uniform(ir_func *f, ir_arena *a, pass_uniformity *out);
 /* The same for all items of a sub-group, of whose number and size there are queries. */
 void pass_find_uniform_subgroup(ir_func *f, ir_arena *a, pass_uniformity *out);
+/* The same for a sub-group, without conclusions from where it synchronizes. */
+void pass_find_uniform_warp(ir_func *f, ir_arena *a, pass_uniformity *out);
 /* The same for the group, without conclusions from where it synchronizes: of code in which a barrier
  * may be reached in different iterations of a loop. */
 void pass_find_uniform_alone(ir_func *f, ir_arena *a, pass_uniformity *out);

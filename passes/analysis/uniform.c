@@ -420,6 +420,10 @@ void pass_find_uniform_subgroup(ir_func *f, ir_arena *a, pass_uniformity *out) {
     find_uniform(f, a, IR_SCOPE_SUBGROUP, true, out);
 }
 
+void pass_find_uniform_warp(ir_func *f, ir_arena *a, pass_uniformity *out) {
+    find_uniform(f, a, IR_SCOPE_SUBGROUP, false, out);
+}
+
 void pass_find_uniform_alone(ir_func *f, ir_arena *a, pass_uniformity *out) {
     find_uniform(f, a, IR_SCOPE_WORKGROUP, false, out);
 }

@@ -9,7 +9,8 @@
  *
  * Buffers, local memory and scratch begin or end at a page that cannot be accessed.  In the end a
  * line for each counter, for each reason why a loop is not vectorized, and for each operation,
- * access and form of control flow (lanes_count.c) says how often it occurred.
+ * access and form of control flow (lanes_count.c) says how often it occurred.  LANES_TEXT=FILE adds
+ * the kernels to a file, as text.
  */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "ir/eval.h"
@@ -420,6 +421,20 @@ static void check_native(job *j) {
     compare(j);
 }
 
+/* Adds it to the file that LANES_TEXT names, under a name of its own. */
+static void write_text(job *j) {
+    const char *path = getenv("LANES_TEXT");
+    FILE *file = path ? fopen(path, "a") : NULL;
+    ir_text t = {.arena = &j->arena};
+    if (!file) return;
+    j->f->name = ir_sprintf(&j->arena, "k%lu", runs.kernels);
+    ir_print_func(&t, j->f, 0);
+    j->f->name = "k";
+    if (runs.kernels == 0) fputs("target 64\n", file);
+    fputs(t.data, file);
+    fclose(file);
+}
+
 static void check(void *arg) {
     job *j = arg;
     static const unsigned widths[] = {4, 16, 2, 64, 8, 32, 4, 16};
@@ -433,6 +448,7 @@ static void check(void *arg) {
     runs.at_fault += j->at_fault;
     if (j->at_fault) return;
     lanes_count(&j->k);
+    write_text(j);
     run_as(j, "threads", run_threads);
     j->lanes = widths[j->k.choice[2] / 16 % 8];
     if (j->k.exact && j->k.choice[3] / 2 % 4 == 0) run_as(j, "vectors", run_interpreted);
