@@ -253,9 +253,10 @@ static unsigned edge_to_header(ptx_func *fn, const ir_block *b) {
     return 2;
 }
 
-/* Do all threads of a warp go the same way? */
-static const char *uniform(const ir_inst *branch) {
-    return branch->flags & IR_UNIFORM ? ".uni" : "";
+/* Do all threads of a warp go the same way?  ptxas does not unroll loops whose branch back says so. */
+static const char *uniform(ptx_func *fn, const ir_block *b, unsigned edge) {
+    bool back = ir_block_dominates(ir_dominators(fn->f), b->succ[edge], b);
+    return ir_term(b)->flags & IR_UNIFORM && !back ? ".uni" : "";
 }
 
 static void write_branch(ptx_func *fn, const ir_block *b, const ir_inst *i) {
@@ -264,7 +265,7 @@ static void write_branch(ptx_func *fn, const ir_block *b, const ir_inst *i) {
     if (header < 2) write_copies(fn, b->succ[header], place_of_edge(b, header));
     const char *test = ptx_register(fn, ir_arg(i, 0), 0);
     unsigned jump = header < 2 ? header : b->succ[0] == b->next; /* the edge that is a jump */
-    ptx_put(fn, "@%s%s bra%s %s", jump ? "!" : "", test, uniform(i),
+    ptx_put(fn, "@%s%s bra%s %s", jump ? "!" : "", test, uniform(fn, b, jump),
             header < 2 ? block_name(fn, b->succ[header]) : edge_label(fn, b, jump, &late));
     write_copies(fn, b->succ[!jump], place_of_edge(b, !jump));
     if (late.n || b->succ[!jump] != b->next)
@@ -281,7 +282,7 @@ static void write_switch(ptx_func *fn, const ir_block *b, const ir_inst *i) {
         const char *test = ptx_temporary(fn, PTX_PRED);
         ptx_put(fn, "setp.eq.%s %s, %s, %s", wide ? "u64" : "u32", test, value,
                 ptx_extended(fn, ir_arg(i, n), 0, false));
-        ptx_put(fn, "@%s bra%s %s", test, uniform(i), edge_label(fn, b, n, &late));
+        ptx_put(fn, "@%s bra%s %s", test, uniform(fn, b, n), edge_label(fn, b, n, &late));
     }
     write_copies(fn, b->succ[0], place_of_edge(b, 0));
     if (late.n || b->succ[0] != b->next) ptx_put(fn, "bra.uni %s", block_name(fn, b->succ[0]));
