@@ -200,6 +200,8 @@ void cg_write_object(const cg_object *o, const cg_file_options *options, ir_aren
 
 /* Adds to the data an exported array `name`: an ir_kernel_entry per kernel, and an empty one. */
 void cg_add_kernel_table(cg_object *o, const char *name, ir_arena *arena);
+/* Adds what the object was made of. */
+void cg_add_origin(cg_object *o, const ir_object_origin *origin, ir_arena *arena);
 
 /* --------------------------------------------------------------- machines (targets.def, targets.c)
  *

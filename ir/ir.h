@@ -672,6 +672,8 @@ struct ir_module {
     uint32_t source_language, source_version; /* OpSource */
     const struct ir_simplifier *simplifier;   /* the builder's rules, or NULL */
     ir_layout *layout; /* what is declared of structs that kernels take by value, or NULL */
+    uint64_t source;   /* a hash of the bytes that say all of it; 0: there are no such bytes */
+    const struct rt_images *images; /* code that came with it, for devices; or NULL */
 };
 
 ir_module *ir_module_new(ir_ctx *cx, const char *name, unsigned pointer_bits);

@@ -87,6 +87,15 @@ typedef struct {
     uint32_t reserved;
 } ir_arg_entry;
 
+/* What the code of an object was made of and for, as data with the name `spvf_origin`.  The version
+ * counts changes of this contract: code of another one is not run by devices. */
+enum { IR_LAUNCH_VERSION = 1 };
+typedef struct {
+    uint32_t version;
+    uint32_t level;  /* of the machine */
+    uint64_t source; /* ir_module.source */
+} ir_object_origin;
+
 typedef struct {
     const char *name;
     void (*run)(const ir_group_info *g, void *const *args);
@@ -97,5 +106,9 @@ typedef struct {
     uint32_t local_size[3]; /* that the code is made for; all 0: for any */
     uint32_t stack;         /* bytes that a call needs at most */
 } ir_kernel_entry;
+
+_Static_assert(sizeof(void *) != 8 || (sizeof(ir_group_info) == 184 && sizeof(ir_arg_entry) == 24 &&
+                                       sizeof(ir_kernel_entry) == 80),
+               "another layout is another version");
 
 #endif

@@ -103,3 +103,8 @@ void cg_add_kernel_table(cg_object *o, const char *name, ir_arena *arena) {
     o->symbols.data[table].exported = true;
     for (uint32_t k = 0; k < n; k++) put_entry_addresses(o, arena, table, k);
 }
+
+void cg_add_origin(cg_object *o, const ir_object_origin *origin, ir_arena *arena) {
+    const obj_data d = {"spvf_origin", origin, sizeof *origin, alignof(ir_object_origin)};
+    obj_add_data(o, arena, CG_RODATA, d);
+}

@@ -294,6 +294,8 @@ ir_module *rt_read_source(spvf_context *context, const rt_source *source,
                        ? spv_read(cx, source->bytes, source->size, &o)
                        : ir_parse(cx, source->name, source->bytes, source->size);
     if (!m) ir_throw(cx, cx->status == IR_OK ? IR_ERR_INPUT : cx->status);
+    if (o.nspecs == 0 && rt_is_spirv(source->bytes, source->size))
+        m->source = rt_hash_source(source->bytes, source->size);
     return m;
 }
 
@@ -311,7 +313,10 @@ static void load_module(void *arg) {
     j->module->ir = j->read(j->context, j->user, &j->options);
     if (!ir_verify_module(j->module->ir)) ir_throw(&j->context->cx, IR_ERR_INPUT);
     rt_complete_module(j->module, &j->options);
-    if (j->options.layout) rt_declare_layout(j->module, j->options.layout);
+    if (j->options.layout) {
+        rt_declare_layout(j->module, j->options.layout);
+        rt_forget_source(j->module->ir);
+    }
     if (j->options.closures || j->options.layout) rt_lower_closures(j->module);
     rt_mark_specialized(j->module, &j->options);
     rt_module_describe(j->module);

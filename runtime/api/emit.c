@@ -245,10 +245,13 @@ static bool native_target(const char *s, native_job *x) {
 static void write_object(emit_job *j, const native_job *x, cg_object *o) {
     cg_file_options file = {.elf = x->native.machine->elf, .lines = x->lines};
     uint8_t *bytes;
+    const ir_object_origin origin = {IR_LAUNCH_VERSION, x->native.code.level,
+                                     j->module->ir->source};
     if (x->nativecpu)
         x->native.machine->add_nativecpu(o, j->scratch);
     else
         cg_add_kernel_table(o, "spvf_kernels", j->scratch);
+    if (!x->nativecpu && origin.source) cg_add_origin(o, &origin, j->scratch);
     cg_write_object(o, &file, j->scratch, &bytes, &j->size);
     j->data = bytes;
 }

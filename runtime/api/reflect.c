@@ -58,8 +58,9 @@ void rt_complete_module(spvf_module *m, const spvf_module_options *o) {
         check_names(m->context, d);
         const pass_definition what = {d->name, d->calls, d->call_count};
         if (!pass_define(m->ir, &what)) ir_throw(&m->context->cx, IR_ERR_INPUT);
+        rt_forget_source(m->ir);
     }
     if (!o->target) return;
     const pass_reflection r = rt_reflection_of(o->target);
-    pass_reflect(m->ir, &r);
+    if (pass_reflect(m->ir, &r)) rt_forget_source(m->ir);
 }

@@ -132,6 +132,15 @@ bool rt_is_spirv(const void *bytes, size_t size);
 /* Reads code, throws after a message. (api.c) */
 ir_module *rt_read_source(spvf_context *context, const rt_source *source,
                           const spvf_module_options *options);
+/* What ir_module.source is of SPIR-V.  (container/images.c) */
+uint64_t rt_hash_source(const void *bytes, size_t size);
+/* The module is no longer what its bytes say: code that came with it is none of its own. */
+static inline void rt_forget_source(ir_module *m) {
+    m->source = 0;
+    m->images = NULL;
+}
+/* The code of a module for its copy.  (container/images.c) */
+void rt_copy_images(ir_module *to, const ir_module *from);
 /* The same of a container, its images linked. (container/module.c) */
 bool rt_is_container_source(const rt_source *source);
 ir_module *rt_read_container(spvf_context *context, const rt_source *source,

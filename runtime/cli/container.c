@@ -36,12 +36,35 @@ static bool is_text(const char *path) {
     return dot && strcmp(dot, ".ir") == 0;
 }
 
-/* Native code is made of modules, whatever they come from. */
-static bool add_compiled(const packing *p, const char *path, const char *bytes, size_t size) {
+/* Code is made of modules as devices have them, so that these can run it. */
+static bool add_compiled(const packing *p, const char *path, const void *bytes, size_t size) {
+    const spvf_module_options o = {.size = sizeof o, .closures = true};
     spvf_module *m;
-    if (spvf_module_load(p->context, path, bytes, size, NULL, &m) != SPVF_OK) return false;
-    bool ok = !is_text(path) || spvf_pack_emit(p->pack, base_of(path), m, "spirv") == SPVF_OK;
-    ok = ok && add_objects(p, base_of(path), m);
+    if (spvf_module_load(p->context, path, bytes, size, &o, &m) != SPVF_OK) return false;
+    bool ok = spvf_module_optimize(m, NULL) == SPVF_OK && add_objects(p, base_of(path), m);
+    spvf_module_destroy(m);
+    return ok;
+}
+
+static bool add_image(const packing *p, const char *path, const char *target,
+                      const spvf_blob *code) {
+    bool ok = spvf_pack_add(p->pack, base_of(path), target, code->data, code->size) == SPVF_OK;
+    return ok && (!cli_has("-t") || add_compiled(p, path, code->data, code->size));
+}
+
+static bool add_module(const packing *p, const char *path, const spvf_module *m) {
+    spvf_blob code;
+    bool ok = spvf_module_emit(m, "spirv", &code) == SPVF_OK && add_image(p, path, NULL, &code);
+    spvf_blob_destroy(&code);
+    return ok;
+}
+
+/* Containers hold text as SPIR-V. */
+static bool add_text(const packing *p, const char *path, const spvf_blob *text) {
+    spvf_module *m;
+    if (spvf_module_load(p->context, path, text->data, text->size, NULL, &m) != SPVF_OK)
+        return false;
+    bool ok = add_module(p, path, m);
     spvf_module_destroy(m);
     return ok;
 }
@@ -49,10 +72,9 @@ static bool add_compiled(const packing *p, const char *path, const char *bytes, 
 static bool add_code(const packing *p, const char *path, const char *target) {
     size_t size;
     char *bytes = cli_read(path, &size);
-    bool ok = bytes;
-    if (ok && !is_text(path))
-        ok = spvf_pack_add(p->pack, base_of(path), target, bytes, size) == SPVF_OK;
-    if (ok && (is_text(path) || cli_has("-t"))) ok = add_compiled(p, path, bytes, size);
+    const spvf_blob code = {.data = bytes, .size = size};
+    bool ok = bytes && (is_text(path) ? add_text(p, path, &code)
+                                      : add_image(p, path, target, &code));
     free(bytes);
     return ok;
 }
@@ -95,8 +117,7 @@ static bool link_images(const packing *p, spvf_container *c) {
     spvf_pack *linked;
     spvf_blob blob;
     bool ok = spvf_pack_create(p->context, &linked) == SPVF_OK;
-    ok = ok && spvf_pack_emit(linked, "linked", m, "spirv") == SPVF_OK &&
-         add_objects(&(packing){p->context, linked}, "linked", m) &&
+    ok = ok && add_module(&(packing){p->context, linked}, "linked", m) &&
          spvf_pack_write(linked, &blob) == SPVF_OK && write_blob(&blob);
     spvf_pack_destroy(linked);
     spvf_module_destroy(m);

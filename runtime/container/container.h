@@ -9,6 +9,7 @@
  *   write.c       contents to bytes
  *   pick.c        the image of a kernel for a device
  *   native.c      objects in memory, to be called
+ *   images.c      objects that come with a module
  *   elf.h         files of objects and cubins
  *   module.c      SPIR-V of one or more containers as one module
  *   hcf.h         AdaptiveCpp's text containers
@@ -195,6 +196,15 @@ void rt_pack_symbol(spvf_pack *p, uint32_t image, const char *name, bool importe
 void rt_pack_property(spvf_pack *p, const spvf_property *property);
 /* The bytes lie in the arena. */
 void rt_pack_bytes(const spvf_pack *p, ir_arena *a, uint8_t **bytes, size_t *size); /* write.c */
+
+/* --------------------------------------------------------------- code of a module (images.c, pick.c) */
+
+/* Gives the module the objects, of all containers, that suit this machine and were made of one of
+ * `sources`, the bytes that the module was read from.  Throws if one is damaged. */
+void rt_take_images(ir_module *m, spvf_container *const *containers, size_t count,
+                    const uint64_t *sources, size_t n);
+/* Is an object for this target code for this machine? */
+bool rt_runs_here(const char *target);
 
 /* --------------------------------------------------------------------- other code (recognize.c) */
 

@@ -30,6 +30,7 @@ typedef struct {
     ir_map exports;   /* hash of a name -> export */
     ir_vec(image_ref *) work;
     ir_vec(ir_module *) parts;
+    uint64_t *sources; /* of the parts */
     const spvf_module_options *options;
     ir_module *out;
 } collecting;
@@ -145,18 +146,26 @@ static ir_module *read_image(const collecting *x, const image_ref *ref) {
     return rt_read_source(x->context, &source, x->options);
 }
 
+static void link_parts(collecting *x) {
+    for (uint32_t n = 0; n < x->parts.n; n++)
+        if (!ir_verify_module(x->parts.data[n])) ir_throw(&x->context->cx, IR_ERR_INPUT);
+    x->out = ir_module_new(&x->context->cx, x->containers[0]->name, x->parts.data[0]->pointer_bits);
+    if (!ir_link(x->out, x->parts.data, x->parts.n, true)) ir_throw(&x->context->cx, IR_ERR_INPUT);
+}
+
 static void collect(void *arg) {
     collecting *x = arg;
     list_images(x);
     take_wanted(x);
     for (uint32_t n = 0; n < x->work.n; n++) take_imports(x, x->work.data[n]);
-    for (uint32_t n = 0; n < x->work.n; n++)
-        *ir_push(&x->arena, &x->parts) = read_image(x, x->work.data[n]);
-    if (x->parts.n == 1) return;
-    for (uint32_t n = 0; n < x->parts.n; n++)
-        if (!ir_verify_module(x->parts.data[n])) ir_throw(&x->context->cx, IR_ERR_INPUT);
-    x->out = ir_module_new(&x->context->cx, x->containers[0]->name, x->parts.data[0]->pointer_bits);
-    if (!ir_link(x->out, x->parts.data, x->parts.n, true)) ir_throw(&x->context->cx, IR_ERR_INPUT);
+    x->sources = ir_new_array(&x->arena, uint64_t, x->work.n);
+    for (uint32_t n = 0; n < x->work.n; n++) {
+        ir_module *m = *ir_push(&x->arena, &x->parts) = read_image(x, x->work.data[n]);
+        x->sources[n] = m->source;
+    }
+    if (x->parts.n > 1) link_parts(x);
+    rt_take_images(x->out ? x->out : x->parts.data[0], x->containers, x->count, x->sources,
+                   x->parts.n);
 }
 
 static ir_module *finish(collecting *x) {

@@ -11,14 +11,13 @@
 #include "runtime/devices/cpu/cpu.h"
 
 struct spvf_native {
-    spvf_context *context;
-    ir_arena arena;
-    rt_code code;
-    const spvf_native_kernel *kernels;
+    ir_arena arena; /* of this struct */
+    rt_loaded_object object;
 };
 
 typedef struct {
-    spvf_context *context;
+    ir_ctx *cx;
+    ir_arena *scratch;
     const char *name;
     elf_file file;
     const cg_elf *machine;
@@ -26,17 +25,16 @@ typedef struct {
     int *section_of;              /* cg_section by number of section; -1: none of them */
     cg_object object;
     uint32_t table, entries; /* where the kernels are in the data, and how many with the last */
-    spvf_native *native;
 } loading;
 
-IR_NORETURN static void fail(const loading *l, const char *what) {
-    ir_report(&l->context->cx, (ir_message){.severity = IR_ERROR, .file = l->name}, "%s", what);
-    ir_throw(&l->context->cx, IR_ERR_INPUT);
+IR_NORETURN static void fail(const loading *l, ir_status status, const char *what) {
+    ir_report(l->cx, (ir_message){.severity = IR_ERROR, .file = l->name}, "%s", what);
+    ir_throw(l->cx, status);
 }
 
 static elf_section section_at(const loading *l, uint32_t n) {
     elf_section s;
-    if (!elf_section_of(&l->file, n, &s)) fail(l, "the table of sections is damaged");
+    if (!elf_section_of(&l->file, n, &s)) fail(l, IR_ERR_INPUT, "the table of sections is damaged");
     return s;
 }
 
@@ -62,7 +60,7 @@ static void take_bytes(loading *l, uint32_t number, const elf_section *s) {
     int kind = name ? find_kind(name) : -1;
     if (!(s->flags & ELF_ALLOCATED) || kind < 0) return;
     if (!bytes || s->size > INT32_MAX || s->align > UINT32_MAX || l->object.size[kind])
-        fail(l, "a section is damaged");
+        fail(l, IR_ERR_INPUT, "a section is damaged");
     l->section_of[number] = kind;
     l->object.bytes[kind] = (uint8_t *)(uintptr_t)bytes; /* which are never changed */
     l->object.size[kind] = (uint32_t)s->size;
@@ -71,7 +69,7 @@ static void take_bytes(loading *l, uint32_t number, const elf_section *s) {
 
 static void take_sections(loading *l) {
     uint32_t count = l->file.head.sections;
-    l->section_of = ir_new_array(&l->native->arena, int, count);
+    l->section_of = ir_new_array(l->scratch, int, count);
     for (uint32_t n = 0; n < count; n++) {
         const elf_section s = section_at(l, n);
         l->section_of[n] = -1;
@@ -81,8 +79,7 @@ static void take_sections(loading *l) {
         l->strings = section_at(l, s.link);
     }
     for (int s = 0; s < CG_SECTIONS; s++)
-        *ir_push(&l->native->arena, &l->object.symbols) =
-            (cg_symbol){"", (cg_section)s, 0, 0, 0, 0};
+        *ir_push(l->scratch, &l->object.symbols) = (cg_symbol){"", (cg_section)s, 0, 0, 0, 0};
 }
 
 /* --------------------------------------------------------------------------------- relocations */
@@ -90,7 +87,8 @@ static void take_sections(loading *l) {
 /* The section that a number names, which has at least so many bytes. */
 static cg_section place(const loading *l, uint32_t section, uint64_t bytes) {
     int kind = section < l->file.head.sections ? l->section_of[section] : -1;
-    if (kind < 0 || bytes > l->object.size[kind]) fail(l, "a symbol or relocation is damaged");
+    if (kind < 0 || bytes > l->object.size[kind])
+        fail(l, IR_ERR_INPUT, "a symbol or relocation is damaged");
     return (cg_section)kind;
 }
 
@@ -101,8 +99,8 @@ static void take_relocation(loading *l, cg_section in, const elf_relocation *r) 
     if (!elf_record(&l->file, &l->symbols, r->symbol, &to, sizeof to) ||
         (!is_pc32 && r->type != l->machine->abs64) || l->object.size[in] < bytes ||
         r->at > l->object.size[in] - bytes)
-        fail(l, "a relocation is damaged");
-    *ir_push(&l->native->arena, &l->object.relocs) =
+        fail(l, IR_ERR_INPUT, "a relocation is damaged");
+    *ir_push(l->scratch, &l->object.relocs) =
         (cg_reloc){.section = in,
                    .kind = is_pc32 ? CG_PC32 : CG_ABS64,
                    .at = (uint32_t)r->at,
@@ -132,27 +130,49 @@ static void find_table(loading *l) {
                     s.size >= sizeof(spvf_native_kernel) &&
                     s.value % _Alignof(spvf_native_kernel) == 0;
         if (!fits || place(l, s.section, s.value + s.size) != CG_DATA)
-            fail(l, "the table of kernels is damaged");
+            fail(l, IR_ERR_INPUT, "the table of kernels is damaged");
         l->table = (uint32_t)s.value;
         l->entries = (uint32_t)(s.size / sizeof(spvf_native_kernel));
         return;
     }
-    fail(l, "there is no table of kernels 'spvf_kernels'");
+    fail(l, IR_ERR_INPUT, "there is no table of kernels 'spvf_kernels'");
 }
 
+void rt_load_object(ir_ctx *cx, const rt_object_image *image, ir_arena *scratch,
+                    rt_loaded_object *out) {
+    const cg_machine *host = cg_host_machine();
+    loading l = {.cx = cx, .scratch = scratch, .name = image->name};
+    if (is_elf(image->bytes, image->size)) l.file = elf_open(image->bytes, image->size);
+    if (!host || l.file.head.machine != host->elf->machine)
+        fail(&l, IR_ERR_REFUSED, "it is no object for this machine");
+    l.machine = host->elf;
+    take_sections(&l);
+    take_relocations(&l);
+    find_table(&l);
+    ir_status status = rt_code_load(&l.object, NULL, &out->code);
+    if (status != IR_OK) ir_throw(cx, status);
+    out->kernels = (const void *)(out->code.at[CG_DATA] + l.table);
+    if (!out->kernels[l.entries - 1].name) return;
+    rt_code_unload(&out->code);
+    fail(&l, IR_ERR_INPUT, "the table of kernels does not end");
+}
+
+/* --------------------------------------------------------------------------------------- calls */
+
+typedef struct {
+    spvf_context *context;
+    rt_object_image image;
+    ir_arena scratch;
+    spvf_native *native;
+} load_job;
+
 static void load(void *arg) {
-    loading *l = arg;
+    load_job *j = arg;
     ir_arena arena;
-    ir_arena_init(&arena, &l->context->cx);
-    spvf_native *n = l->native = ir_new(&arena, spvf_native);
-    *n = (spvf_native){.context = l->context, .arena = arena};
-    take_sections(l);
-    take_relocations(l);
-    find_table(l);
-    ir_status status = rt_code_load(&l->object, NULL, &n->code);
-    if (status != IR_OK) ir_throw(&l->context->cx, status);
-    n->kernels = (const void *)(n->code.at[CG_DATA] + l->table);
-    if (n->kernels[l->entries - 1].name) fail(l, "the table of kernels does not end");
+    ir_arena_init(&arena, &j->context->cx);
+    j->native = ir_new(&arena, spvf_native);
+    *j->native = (spvf_native){.arena = arena};
+    rt_load_object(&j->context->cx, &j->image, &j->scratch, &j->native->object);
 }
 
 spvf_status spvf_native_load(spvf_context *context, const char *name, const void *bytes,
@@ -160,30 +180,25 @@ spvf_status spvf_native_load(spvf_context *context, const char *name, const void
     if (out) *out = NULL;
     if (!context || !bytes || !out)
         return rt_refuse_call(context, __func__, "%s is NULL", out ? "bytes" : "out");
-    const cg_machine *host = cg_host_machine();
-    loading l = {.context = context, .name = name ? name : "<object>"};
-    if (is_elf(bytes, size)) l.file = elf_open(bytes, size);
-    if (!host || l.file.head.machine != host->elf->machine) {
-        ir_report(&context->cx, (ir_message){.severity = IR_ERROR, .file = l.name},
-                  "it is no object for this machine");
-        return SPVF_ERROR_REFUSED;
-    }
-    l.machine = host->elf;
-    spvf_status status = rt_guard(context, load, &l);
+    load_job j = {.context = context,
+                  .image = {.name = name ? name : "<object>", .bytes = bytes, .size = size}};
+    ir_arena_init(&j.scratch, &context->cx);
+    spvf_status status = rt_guard(context, load, &j);
+    ir_arena_free(&j.scratch);
     if (status == SPVF_OK)
-        *out = l.native;
+        *out = j.native;
     else
-        spvf_native_destroy(l.native);
+        spvf_native_destroy(j.native);
     return status;
 }
 
 const spvf_native_kernel *spvf_native_kernels(const spvf_native *n) {
-    return n ? n->kernels : NULL;
+    return n ? n->object.kernels : NULL;
 }
 
 void spvf_native_destroy(spvf_native *n) {
     if (!n) return;
     ir_arena arena = n->arena;
-    rt_code_unload(&n->code);
+    rt_code_unload(&n->object.code);
     ir_arena_free(&arena);
 }

@@ -42,6 +42,11 @@ static int rank_object(const target *t, const char *of) {
     return runs ? RANK_MADE + (int)made.level : UNFIT;
 }
 
+bool rt_runs_here(const char *of) {
+    const target here = read_wanted(NULL);
+    return rank_object(&here, of) != UNFIT;
+}
+
 /* A cubin runs on its generation, from its own number on; "sm_90a" on nothing else. */
 static int rank_cuda(const target *t, rt_format format, const char *of, const char *wanted) {
     unsigned sm = read_sm(of);

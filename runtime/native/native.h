@@ -74,6 +74,31 @@ const cg_machine *rt_take_machine(const char **s, cg_options *code);
 /* ", x86_64[:v2|:v3|:v4]": all machines, each after a comma. */
 const char *rt_list_machines(ir_arena *a);
 
+/* --------------------------------------------- objects of containers (container/native.c, images.c) */
+
+typedef struct {
+    const char *name; /* in messages */
+    const void *bytes;
+    size_t size;
+    unsigned level; /* that its code is for */
+} rt_object_image;
+
+/* Objects for this machine that were made of what the module was read from; ir_module.images. */
+struct rt_images {
+    const rt_object_image *list; /* the best ones first */
+    uint32_t n;
+};
+
+/* An object in memory; the kernels end with one without a name. */
+typedef struct {
+    rt_code code;
+    const spvf_native_kernel *kernels;
+} rt_loaded_object;
+
+/* Throws after a message: it is damaged, or of another machine. */
+void rt_load_object(ir_ctx *cx, const rt_object_image *image, ir_arena *scratch,
+                    rt_loaded_object *out);
+
 /* -------------------------------------------------------------------------- tools (jit_debug.c) */
 
 typedef struct {

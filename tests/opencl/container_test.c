@@ -123,3 +123,69 @@ Test(container, damaged) {
     SUCCEEDS(clReleaseProgram(p));
     free(bytes);
 }
+
+/* --------------------------------------------------------------------------------------- objects */
+
+static bool is_x86(void) {
+#ifdef __x86_64__
+    return true;
+#else
+    return false;
+#endif
+}
+
+static spvf_blob emit(const packing *p, const void *code, size_t size, const char *target) {
+    spvf_module *m;
+    spvf_blob out;
+    cr_assert_eq(spvf_module_load(p->context, "k", code, size, NULL, &m), SPVF_OK);
+    cr_assert_eq(spvf_module_emit(m, target, &out), SPVF_OK);
+    spvf_module_destroy(m);
+    return out;
+}
+
+/* An object, and what it says of itself: version 1, level 2, and what it was made of. */
+static char *find_origin(const spvf_blob *object) {
+    static const unsigned char head[8] = {1, 0, 0, 0, 2};
+    for (size_t n = 0; n + 16 <= object->size; n += 8)
+        if (memcmp((char *)object->data + n, head, sizeof head) == 0)
+            return (char *)object->data + n;
+    cr_assert_fail("the object says nothing of itself");
+    return NULL;
+}
+
+/* The SPIR-V says 5; the object beside it 6, though it claims to be made of that SPIR-V. */
+static unsigned char *pack_two(size_t *size) {
+    static const char five[] = "target 64\nkernel @k(%p: ptr.global of i32) {\nentry:\n"
+                               "  store i32 5, %p align 4\n  ret\n}\n";
+    char six[sizeof five];
+    packing p = begin_pack();
+    memcpy(six, five, sizeof six);
+    *strchr(six, '5') = '6';
+    spvf_blob spirv = emit(&p, five, sizeof five - 1, "spirv");
+    spvf_blob mine = emit(&p, spirv.data, spirv.size, "x86_64:v2");
+    spvf_blob other_spirv = emit(&p, six, sizeof six - 1, "spirv");
+    spvf_blob other = emit(&p, other_spirv.data, other_spirv.size, "x86_64:v2");
+    memcpy(find_origin(&other), find_origin(&mine), 16);
+    cr_assert_eq(spvf_pack_add(p.pack, "k", NULL, spirv.data, spirv.size), SPVF_OK);
+    cr_assert_eq(spvf_pack_add(p.pack, "o", "x86_64:v2", other.data, other.size), SPVF_OK);
+    spvf_blob_destroy(&spirv);
+    spvf_blob_destroy(&mine);
+    spvf_blob_destroy(&other_spirv);
+    spvf_blob_destroy(&other);
+    return end_pack(&p, false, size);
+}
+
+Test(container, objects_are_run) {
+    const char *why;
+    size_t size;
+    unsigned char *bytes = pack_two(&size);
+    spvf_default_device(&why);
+    cl_program p = MAKE(clCreateProgramWithIL(ocl.context, bytes, size, &error));
+    build(p, NULL);
+    cr_expect_eq(result_of(p, "k"), why || !is_x86() ? 5 : 6);
+    p = through_binary(p);
+    build(p, NULL);
+    cr_expect_eq(result_of(p, "k"), why || !is_x86() ? 5 : 6);
+    free(bytes);
+    SUCCEEDS(clReleaseProgram(p));
+}

@@ -205,6 +205,7 @@ static bool take_flag(const char **list, rt_cpu_options *o) {
     if (rt_take_option(list, "eager")) return o->eager = true;
     if (rt_take_option(list, "untiered")) return o->untiered = true;
     if (rt_take_option(list, "calls")) return o->keep_calls = true;
+    if (rt_take_option(list, "recompile")) return o->recompile = true;
     if (rt_take_number(list, "caches=", &o->caches)) return true;
     if (rt_take_option(list, "without=reflection")) return o->no_reflection = true;
     if (rt_take_without(list, &o->without)) return true;
@@ -224,7 +225,7 @@ static void take_options(spvf_context *context, const char *list, rt_cpu_options
         rt_throw(context, IR_ERR_ARGUMENT,
                  "unknown option '%s' of device cpu: v2, v3, v4, icelake, simd=N, regalloc=stack, "
                  "seed=N, "
-                 "eager, untiered, cache, calls, caches=N, without=FACT",
+                 "eager, untiered, cache, calls, recompile, caches=N, without=FACT",
                  list);
 }
 

@@ -2,6 +2,7 @@
  *
  *   cpu.c           the device: memory, opening and closing
  *   cpu_program.c   programs and their kernels
+ *   cpu_images.c    kernels whose code comes with the module
  *   cpu_launch.c    a launch: its range, its arguments, its run
  *   cpu_promises.c  what arguments of a launch have to do with each other
  *   cpu_values.c    arguments by value that become constants
@@ -58,6 +59,7 @@ typedef struct {
     rt_facts without;   /* that code is not made for */
     bool cache;         /* code is kept for other processes */
     bool keep_calls;    /* as in pass_options */
+    bool recompile;     /* code that comes with modules is not run */
     bool no_reflection; /* queries about the device are not answered */
     uint64_t caches;    /* launches that access more bytes store past the caches; 0: their size */
     rt_cpu_compiler *compile;
@@ -91,25 +93,34 @@ struct rt_function {
     bool repeats;   /* there are loops or calls, so an item may have much to do */
     unsigned inner; /* the dimension of the innermost loops over its items */
     bool crosses;   /* pass_find_inner */
-    const rt_program *program;
+    rt_program *program;
     rt_kernel code;
     rt_constant_kernels constants; /* code for values of its marked arguments */
     rt_function *next;
 };
 
+/* An object of a container, in memory. (cpu_images.c) */
+typedef struct cpu_object cpu_object;
+
 /* Belongs to one thread at a time, but for launches of functions that have been found. */
 struct rt_program {
     rt_owned owned; /* the first member */
     ir_arena arena;
+    const cpu_machine *machine;
     const ir_module *module;
     rt_variables globals; /* of all its kernels */
     rt_function *functions;
+    cpu_object *objects; /* that came with the module and have been loaded */
 };
 
 /* Makes the program's constants and variables; throws after a message. */
 void cpu_program_init(rt_program *p, const cpu_machine *machine, const ir_module *m);
 void cpu_program_clear(rt_program *p); /* no launch runs */
 rt_function *cpu_find_function(rt_program *p, const char *name);
+/* Code that comes with the module becomes that of a new function, if there is some that suits.  Throws
+ * if it is damaged. */
+void cpu_take_image(rt_function *f);
+void cpu_unload_images(rt_program *p);
 
 /* ------------------------------------------------------------------------------------- launches */
 

@@ -27,6 +27,7 @@ static void load_globals(const cpu_machine *machine, rt_program *p) {
 }
 
 void cpu_program_init(rt_program *p, const cpu_machine *machine, const ir_module *m) {
+    p->machine = machine;
     p->module = m;
     ir_arena_init(&p->arena, m->cx);
     if (m->pointer_bits != 64) {
@@ -43,6 +44,7 @@ void cpu_program_clear(rt_program *p) {
         rt_constants_free(&f->constants);
     }
     rt_code_unload(&p->globals.code);
+    cpu_unload_images(p);
     ir_arena_free(&p->arena);
 }
 
@@ -79,6 +81,7 @@ rt_function *cpu_find_function(rt_program *p, const char *name) {
     f->program = p;
     rt_kernel_init(&f->code);
     rt_constants_init(&f->constants);
+    cpu_take_image(f);
     f->next = p->functions;
     p->functions = f;
     return f;

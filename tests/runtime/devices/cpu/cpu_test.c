@@ -562,7 +562,7 @@ static void expect_unknown(const char *list, const char *option) {
     snprintf(
         want, sizeof want,
         "error: unknown option '%s' of device cpu: v2, v3, v4, icelake, simd=N, regalloc=stack, "
-        "seed=N, eager, untiered, cache, calls, caches=N, without=FACT\n",
+        "seed=N, eager, untiered, cache, calls, recompile, caches=N, without=FACT\n",
         option);
     cr_expect_eq(rt_guard(b.context, open_by_name, &b), SPVF_ERROR_ARGUMENT, "%s", list);
     cr_expect_str_eq(messages, want);
