@@ -112,7 +112,7 @@ row corpus corpus
 row corpus-cached corpus
 row conformance "$bin/fusion" --device "$device" "$folder/conformance"
 row pipelines env SPVF_FUZZ_DEVICE="$device" "$bin/pipelines" -n 1000 "$folder/seeds"
-for part in groups atomics ranges threads printf; do
+for part in groups atomics ranges graphs threads printf; do
     row "$part" "$bin/device" "$device" "$part"
 done
 row cache cached

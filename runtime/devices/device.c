@@ -5,6 +5,7 @@
 #include "runtime/devices/device.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 static const rt_driver *const drivers[] = {
@@ -86,11 +87,19 @@ static void await_end(waiting *w) {
 
 void rt_device_run(rt_device *d, const rt_command *command) {
     waiting w; /* which is large: what has an initial value is set here */
-    w.submission = (rt_submission){d->context, command, 1, note_end};
+    w.submission =
+        (rt_submission){.context = d->context, .commands = command, .count = 1, .ended = note_end};
     w.has_ended = false;
     w.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     w.change = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
-    if (d->driver->submit(d, &w.submission) == RT_PENDING) await_end(&w);
+    if (d->driver->submit(d, &w.submission) == RT_ENDED) return;
+    rt_device_hurry(d);
+    await_end(&w);
+}
+
+uint64_t rt_new_recording(void) {
+    static _Atomic uint64_t last;
+    return atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
 }
 
 void rt_device_launch(rt_device *d, const rt_launch *l) {

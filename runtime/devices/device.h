@@ -131,6 +131,11 @@ struct rt_submission {
     spvf_context *context;
     const rt_command *commands;
     size_t count;
+    /* 0, or the number of a recording (rt_new_recording): its submissions launch the same kernels in
+     * the same order, with other arguments, so a device may keep what it has made of them. */
+    uint64_t recording;
+    /* Its end is told when it comes.  Otherwise it may be told with that of later submissions. */
+    bool exact;
     /* Called once by a thread of the device when submitting has given RT_PENDING.  IR_OK, or the
      * commands have failed and `why` says so in words. */
     void (*ended)(rt_submission *s, ir_status status, const char *why);
@@ -170,6 +175,11 @@ struct rt_driver {
     void (*prepare)(rt_device *d, spvf_context *context, const rt_launch *l);
     /* Throws when a command fails; then none is pending. */
     rt_progress (*submit)(rt_device *d, rt_submission *s);
+    /* What has been submitted is waited for: its end is to be told as soon as it comes.  By any
+     * thread, which may have any lock but those of the device.  NULL: it always is. */
+    void (*hurry)(rt_device *d);
+    /* No submission has this number any more.  NULL: the device keeps nothing of recordings. */
+    void (*forget)(rt_device *d, uint64_t recording);
 };
 
 typedef struct {
@@ -206,6 +216,12 @@ struct rt_device {
 };
 
 /* ---------------------------------------------------------------- for users of devices (device.c) */
+
+/* A number that no other recording of this process has. */
+uint64_t rt_new_recording(void);
+static inline void rt_device_hurry(rt_device *d) {
+    if (d->driver->hurry) d->driver->hurry(d);
+}
 
 /* Opens a device by the name that users say; throws when there is no such device. */
 rt_device *rt_device_open(spvf_context *context, const char *name);

@@ -10,10 +10,12 @@ void rt_shared_init(rt_shared_device *d, const spvf_context_options *options) {
     *d = (rt_shared_device){.base = NULL};
     rt_lock_init(&d->lock, false);
     rt_context_init(&d->context, options);
+    d->context.cx.keep = IR_SPARE_BYTES; /* each submission takes some memory for a moment */
 }
 
 void rt_shared_close(rt_shared_device *d) {
     rt_device_close(d->base);
+    ir_ctx_trim(&d->context.cx);
     rt_lock_free(&d->lock);
 }
 

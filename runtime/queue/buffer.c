@@ -77,6 +77,7 @@ static void allocate(void *arg) {
     spvf_buffer *b = m->buffer;
     rt_device *d = b->device->shared.base;
     if (!b->memory) b->memory = d->driver->allocate(d, "buffer", b->size, m->data);
+    atomic_store_explicit(&b->is_made, true, memory_order_release);
 }
 
 static void wrap(void *arg) {
@@ -85,7 +86,10 @@ static void wrap(void *arg) {
     m->buffer->memory = d->driver->wrap(d, (void *)(uintptr_t)m->data, m->buffer->size);
 }
 
-spvf_status buf_prepare(spvf_buffer *b) { return dev_run(b->device, allocate, &(making){b, NULL}); }
+spvf_status buf_prepare(spvf_buffer *b) {
+    if (atomic_load_explicit(&b->is_made, memory_order_acquire)) return SPVF_OK;
+    return dev_run(b->device, allocate, &(making){b, NULL});
+}
 
 static spvf_status fill(spvf_buffer *b, void *host, uint32_t flags) {
     making m = {b, host};

@@ -186,24 +186,39 @@ spvf_event *cmd_new(spvf_queue *q, size_t size, uint32_t uses, rt_run *run) {
     return e;
 }
 
+static void hurry_device(rt_event *e) { rt_device_hurry(((spvf_event *)e)->device->shared.base); }
+
 spvf_command *cmd_new_on_device(spvf_queue *q, size_t size, uint32_t uses, rt_run *run) {
     spvf_event *e = cmd_new(q, size, uses, run);
-    if (e) e->event.stream = rt_shared_stream(&q->device->shared);
-    return (spvf_command *)e;
+    spvf_command *c = (spvf_command *)e;
+    if (!c) return NULL;
+    e->event.stream = rt_shared_stream(&q->device->shared);
+    if (q->device->shared.base->driver->hurry) e->event.hurry = hurry_device;
+    c->commands = &c->command;
+    c->count = 1;
+    return c;
+}
+
+static void say(spvf_device *d, const char *why) {
+    spvf_context context;
+    dev_context(d, &context);
+    ir_error(&context.cx, "%s", why);
 }
 
 static void end_command(rt_submission *s, ir_status status, const char *why) {
     spvf_command *c = (spvf_command *)(void *)((char *)s - offsetof(spvf_command, submission));
-    spvf_context context;
-    dev_context(c->event.device, &context);
-    if (status != IR_OK) ir_error(&context.cx, "%s", why);
+    if (status != IR_OK) say(c->event.device, why);
     rt_event_continue(&c->event.event, cmd_result((spvf_status)status));
 }
 
 int32_t cmd_run_on_device(rt_event *e) {
     spvf_command *c = (spvf_command *)e;
     rt_progress progress;
-    c->submission = (rt_submission){.commands = &c->command, .count = 1, .ended = end_command};
+    c->submission = (rt_submission){.commands = c->commands,
+                                    .count = c->count,
+                                    .recording = c->recording,
+                                    .exact = c->exact,
+                                    .ended = end_command};
     spvf_status status = dev_submit(c->event.device, &c->submission, &progress);
     return status == SPVF_OK && progress == RT_PENDING ? RT_RUNNING : cmd_result(status);
 }
@@ -225,17 +240,20 @@ static void give_up(spvf_event *e) {
 
 /* wait: room for what it waits for; the uses become accesses. */
 static bool enqueue(spvf_event *e, rt_enqueue_kind kind, const spvf_wait *wait) {
+    enum { FEW = 8 }; /* most commands need no memory for these lists */
     uint32_t n = wait ? (uint32_t)wait->count : 0;
-    rt_event **events = calloc(n + 1, sizeof *events);
-    rt_access *access = calloc(e->uses + 1, sizeof *access);
+    rt_event *few_events[FEW], **events = few_events;
+    rt_access few_accesses[FEW], *access = few_accesses;
+    if (n > FEW) events = malloc(n * sizeof *events);
+    if (e->uses > FEW) access = malloc(e->uses * sizeof *access);
     bool ok = events && access;
     for (uint32_t k = 0; ok && k < n; k++) events[k] = &wait->events[k]->event;
     for (uint32_t k = 0; ok && k < e->uses; k++)
         access[k] = (rt_access){&e->use[k].buffer->resource, e->use[k].writes};
     const rt_order order = {kind, n, e->uses, events, access};
     ok = ok && rt_enqueue(&e->queue->queue, &e->event, &order);
-    free(events);
-    free(access);
+    if (events != few_events) free(events);
+    if (access != few_accesses) free(access);
     return ok;
 }
 
@@ -252,6 +270,8 @@ spvf_status cmd_submit(spvf_event *e, rt_enqueue_kind kind, const spvf_wait *wai
         give_up(e);
         return SPVF_ERROR_MEMORY;
     }
+    /* Not amid a call of the device: a message may have called the program. */
+    if (e->event.is_left) rt_event_begin(&e->event, rt_lock_is_free(&e->device->shared.lock));
     if (out)
         *out = e;
     else

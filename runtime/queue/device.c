@@ -35,6 +35,7 @@ spvf_status dev_run(spvf_device *d, void (*body)(void *arg), void *arg) {
 
 spvf_status dev_submit(spvf_device *d, rt_submission *s, rt_progress *progress) {
     spvf_context own;
+    if (!d->shared.base->can.concurrent) return rt_shared_submit(&d->shared, NULL, s, progress);
     dev_context(d, &own);
     return rt_shared_submit(&d->shared, &own, s, progress);
 }

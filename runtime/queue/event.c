@@ -108,15 +108,24 @@ static bool may_overtake(const rt_event *waiter, const rt_event *blocker, bool f
     return blocker->stream && waiter->stream == blocker->stream && !fails;
 }
 
-/* It has begun: those of its stream may begin. */
+static void hurry(rt_event *e) {
+    if (e->hurry && e->is_begun) e->hurry(e);
+}
+
+/* It has begun: those of its stream may begin.  Others wait for its end, as threads may. */
 static void let_followers_begin(rt_event *e) {
+    bool pressing = e->awaited || e->callbacks || (e->queue && e->queue->finishing);
     e->is_begun = true;
     for (rt_edge *g = e->waiting; g; g = g->next) {
-        if (!may_overtake(g->waiter, e, g->fails)) continue;
+        if (!may_overtake(g->waiter, e, g->fails)) {
+            pressing = true;
+            continue;
+        }
         g->leads = true;
         g->waiter->leaders++;
         if (--g->waiter->blockers == 0) rt_scheduler_add(e->scheduler, g->waiter);
     }
+    if (pressing) hurry(e);
 }
 
 static void become_live(rt_event *e) {
@@ -248,6 +257,7 @@ static void add_edge(rt_event *e, rt_edge *edge, const rt_blocker *b) {
     *edge = (rt_edge){e, b->event->waiting, b->fails, leads};
     b->event->waiting = edge;
     ++*(leads ? &e->leaders : &e->blockers);
+    if (!leads) hurry(b->event);
 }
 
 bool rt_event_submit(rt_event *e, const rt_blocker *blockers, uint32_t n) {
@@ -260,8 +270,22 @@ bool rt_event_submit(rt_event *e, const rt_blocker *blockers, uint32_t n) {
     assert(!due && "it has no callbacks yet");
     (void)due;
     become_live(e);
-    if (e->blockers == 0) rt_scheduler_add(e->scheduler, e);
+    e->is_left = e->blockers == 0 && e->prompt;
+    if (e->blockers == 0 && !e->is_left) rt_scheduler_add(e->scheduler, e);
     return true;
+}
+
+static void add(rt_event *e) {
+    rt_scheduler *s = e->scheduler;
+    pthread_mutex_lock(&s->lock);
+    rt_scheduler_add(s, e);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void rt_event_begin(rt_event *e, bool here) {
+    e->is_left = false;
+    rt_event *next = here ? rt_event_execute(e) : e;
+    if (next) add(next);
 }
 
 bool rt_event_is_own(rt_event *e) {
@@ -276,6 +300,7 @@ int32_t rt_event_wait(rt_event *e) {
     pthread_mutex_lock(&s->lock);
     bool own = rt_event_is_own(e);
     e->awaited++;
+    hurry(e);
     while ((status = rt_event_now(e)) > RT_COMPLETE && !own) rt_scheduler_wait(s, e->queue, e);
     e->awaited--;
     pthread_mutex_unlock(&s->lock);
@@ -290,7 +315,10 @@ bool rt_event_notify(rt_event *e, int32_t status, rt_notify *notify, void *user)
     int32_t now = rt_event_now(e);
     bool due = status >= now;
     *c = (rt_callback){notify, user, status, due ? NULL : e->callbacks};
-    if (!due) e->callbacks = c;
+    if (!due) {
+        e->callbacks = c;
+        hurry(e);
+    }
     pthread_mutex_unlock(&s->lock);
     if (due) call(e, c, now);
     return true;

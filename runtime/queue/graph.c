@@ -1,39 +1,13 @@
 /* graph.c — launches that are recorded, fused, and run again and again.
  *
  * Committing divides the launches into kernels (chain.c).  What is fused becomes a program of its
- * own; a run enqueues one command for each kernel.
+ * own.  A run enqueues one command for each kernel, or one for all if the device runs commands in
+ * order: then its submissions have the number of a recording, so the device may keep what it makes
+ * of them.
  */
-#include "runtime/queue/chain.h"
-#include "runtime/queue/objects.h"
+#include "runtime/queue/graph.h"
 
 #include <stdlib.h>
-
-typedef struct {
-    spvf_launch launch; /* with references to program and buffers; args and values are ours */
-    bool excluded;
-} node;
-
-typedef struct {
-    spvf_buffer *buffer;
-    spvf_promote kind;
-} internal;
-
-typedef struct {
-    spvf_graph_kernel info;
-    rt_chain_kernel parts; /* made: a program */
-} kernel;
-
-struct spvf_graph {
-    spvf_context context; /* for messages, memory and modules of this graph */
-    ir_arena arena;
-    spvf_device *device;
-    spvf_graph_options options;
-    ir_vec(node) nodes;
-    ir_vec(internal) internals;
-    ir_vec(kernel) kernels;
-    bool committed; /* nothing is recorded any more */
-    bool ready;     /* it was committed without an error, and can be run */
-};
 
 /* ------------------------------------------------------------------------------------ recording */
 
@@ -49,6 +23,7 @@ spvf_status graph_create(spvf_device *d, const char *call, const spvf_graph_opti
     dev_context(d, &g->context);
     ir_arena_init(&g->arena, &g->context.cx);
     g->options = o;
+    g->recording = rt_new_recording();
     g->device = d;
     dev_retain(d);
     *out = g;
@@ -62,8 +37,7 @@ spvf_status spvf_graph_create(spvf_device *device, const spvf_graph_options *opt
     return dev_refuse(device, __func__, "%s is NULL", device ? "out" : "device");
 }
 
-IR_PRINTF(3, 4)
-static spvf_status refuse(spvf_graph *g, const char *call, const char *fmt, ...) {
+spvf_status graph_refuse(spvf_graph *g, const char *call, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
     spvf_status status = rt_vrefuse_call(g ? &g->context : NULL, call, fmt, ap);
@@ -73,22 +47,29 @@ static spvf_status refuse(spvf_graph *g, const char *call, const char *fmt, ...)
 
 static spvf_status check_recording(spvf_graph *g, const char *call) {
     if (!g) return SPVF_ERROR_ARGUMENT;
-    return g->committed ? refuse(g, call, "the graph is committed already") : SPVF_OK;
+    return g->committed ? graph_refuse(g, call, "the graph is committed already") : SPVF_OK;
 }
 
-static spvf_status check_index(spvf_graph *g, const char *call, size_t index) {
+spvf_status graph_check_index(spvf_graph *g, const char *call, size_t index) {
     if (index < g->nodes.n) return SPVF_OK;
-    return refuse(g, call, "there is no launch %zu among %u", index, g->nodes.n);
+    return graph_refuse(g, call, "there is no launch %zu among %u", index, g->nodes.n);
 }
 
-static void drop_node(node *n) {
+static void drop_node(graph_node *n) {
     for (size_t a = 0; a < n->launch.arg_count; a++)
         if (n->launch.args[a].buffer) buf_release(n->launch.args[a].buffer);
     prog_release(n->launch.program);
 }
 
+static void forget_recording(void *arg) {
+    const spvf_graph *g = arg;
+    rt_device *d = g->device->shared.base;
+    if (d->driver->forget) d->driver->forget(d, g->recording);
+}
+
 void spvf_graph_destroy(spvf_graph *g) {
     if (!g) return;
+    if (g->ready) dev_run(g->device, forget_recording, g);
     for (uint32_t k = 0; k < g->kernels.n; k++) rt_chain_kernel_free(&g->kernels.data[k].parts);
     for (uint32_t n = 0; n < g->nodes.n; n++) drop_node(&g->nodes.data[n]);
     for (uint32_t n = 0; n < g->internals.n; n++) buf_release(g->internals.data[n].buffer);
@@ -100,7 +81,7 @@ void spvf_graph_destroy(spvf_graph *g) {
 typedef struct {
     spvf_graph *graph;
     const spvf_launch *launch;
-    internal internal;
+    graph_internal internal;
 } recording;
 
 /* References are taken when nothing can fail any more. */
@@ -111,8 +92,8 @@ static void record_launch(void *arg) {
     spvf_argument *args = ir_dup(a, w->args, w->arg_count * sizeof *args);
     for (size_t n = 0; n < w->arg_count; n++)
         if (args[n].bytes) args[n].bytes = ir_dup(a, args[n].bytes, args[n].size);
-    node *to = ir_push(a, &r->graph->nodes);
-    *to = (node){.launch = *w};
+    graph_node *to = ir_push(a, &r->graph->nodes);
+    *to = (graph_node){.launch = *w};
     to->launch.args = args;
     to->launch.kernel = prog_kernel(w->program, w->kernel)->name;
     for (size_t n = 0; n < w->arg_count; n++)
@@ -127,7 +108,7 @@ spvf_status graph_record(spvf_graph *g, const spvf_launch *w) {
 
 spvf_status spvf_graph_launch(spvf_graph *g, const spvf_launch *w, size_t *index) {
     spvf_launch found;
-    if (!w) return refuse(g, __func__, "what is NULL");
+    if (!w) return graph_refuse(g, __func__, "what is NULL");
     spvf_status status = check_recording(g, __func__);
     if (status == SPVF_OK) status = launch_find_buffers(g->device, __func__, w, &found);
     if (status != SPVF_OK) return status;
@@ -147,17 +128,17 @@ static void record_internal(void *arg) {
 spvf_status spvf_graph_internal(spvf_graph *g, spvf_buffer *b, spvf_promote kind) {
     spvf_status status = check_recording(g, __func__);
     if (status != SPVF_OK) return status;
-    if (!b) return refuse(g, __func__, "buffer is NULL");
-    if (b->device != g->device) return refuse(g, __func__, "buffer is of another device");
+    if (!b) return graph_refuse(g, __func__, "buffer is NULL");
+    if (b->device != g->device) return graph_refuse(g, __func__, "buffer is of another device");
     if ((unsigned)kind > SPVF_PROMOTE_LOCAL)
-        return refuse(g, __func__, "%d is no kind of promotion", (int)kind);
+        return graph_refuse(g, __func__, "%d is no kind of promotion", (int)kind);
     recording r = {.graph = g, .internal = {b, kind}};
     return rt_guard(&g->context, record_internal, &r);
 }
 
 spvf_status spvf_graph_exclude(spvf_graph *g, size_t index) {
     spvf_status status = check_recording(g, __func__);
-    if (status == SPVF_OK) status = check_index(g, __func__, index);
+    if (status == SPVF_OK) status = graph_check_index(g, __func__, index);
     if (status != SPVF_OK) return status;
     g->nodes.data[index].excluded = true;
     return SPVF_OK;
@@ -211,7 +192,7 @@ static spvf_launch fused_launch(const spvf_graph *g, const rt_chain_kernel *k,
 
 /* --------------------------------------------------------------------------------------- fusing */
 
-static const internal *find_internal(const spvf_graph *g, const spvf_buffer *b) {
+static const graph_internal *find_internal(const spvf_graph *g, const spvf_buffer *b) {
     for (uint32_t n = 0; n < g->internals.n; n++)
         if (g->internals.data[n].buffer == b) return &g->internals.data[n];
     return NULL;
@@ -228,7 +209,7 @@ static rt_chain_arg chain_arg(const spvf_graph *g, const spvf_arg_info *info,
                               .address = (uintptr_t)a->address,
                               .end = a->address ? UINTPTR_MAX : 0};
     if (!a->buffer) return (rt_chain_arg){.bytes = a->bytes, .size = a->size};
-    const internal *i = find_internal(g, a->buffer);
+    const graph_internal *i = find_internal(g, a->buffer);
     const uintptr_t base = (uintptr_t)buf_place(a->buffer);
     return (rt_chain_arg){.memory = base ? &host_memory : (const void *)a->buffer,
                           .address = base + a->offset,
@@ -250,7 +231,7 @@ static void make_links(void *arg) {
     const committing *c = arg;
     rt_chain_arg *args = c->args;
     for (uint32_t k = 0; k < c->graph->nodes.n; k++) {
-        const node *n = &c->graph->nodes.data[k];
+        const graph_node *n = &c->graph->nodes.data[k];
         const spvf_launch *l = &n->launch;
         const spvf_kernel_info *info = prog_kernel(l->program, l->kernel);
         for (size_t a = 0; a < l->arg_count; a++)
@@ -270,7 +251,7 @@ static void make_room(void *arg) {
     uint32_t n = g->nodes.n;
     size_t args = 0;
     for (uint32_t k = 0; k < n; k++) args += g->nodes.data[k].launch.arg_count;
-    g->kernels.data = ir_new_array(&g->arena, kernel, n);
+    g->kernels.data = ir_new_array(&g->arena, graph_kernel, n);
     c->division = ir_new_array(&g->arena, rt_chain_kernel, n);
     c->links = ir_new_array(&g->arena, rt_chain_link, n);
     c->args = ir_new_array(&g->arena, rt_chain_arg, args);
@@ -292,8 +273,8 @@ static void make_program(void *user, rt_chain_kernel *k) {
 static void drop_program(void *p) { spvf_program_destroy(p); }
 
 static void take_kernel(spvf_graph *g, const rt_chain_kernel *from) {
-    kernel *k = &g->kernels.data[g->kernels.n++];
-    *k = (kernel){.parts = *from, .info = {from->first, from->count, NULL, from->refusal}};
+    graph_kernel *k = &g->kernels.data[g->kernels.n++];
+    *k = (graph_kernel){.parts = *from, .info = {from->first, from->count, NULL, from->refusal}};
     if (from->fusion) k->info.explanation = spvf_fusion_explanation(from->fusion);
 }
 
@@ -324,7 +305,7 @@ static spvf_status divide(spvf_graph *g, const committing *c) {
 spvf_status spvf_graph_commit(spvf_graph *g) {
     spvf_status status = check_recording(g, __func__);
     if (status != SPVF_OK) return status;
-    if (!g->nodes.n) return refuse(g, __func__, "nothing was recorded");
+    if (!g->nodes.n) return graph_refuse(g, __func__, "nothing was recorded");
     committing c = {.graph = g};
     status = rt_guard(&g->context, make_room, &c);
     g->committed = true;
@@ -342,119 +323,72 @@ spvf_graph_kernel spvf_graph_get_kernel(const spvf_graph *g, size_t index) {
 
 /* -------------------------------------------------------------------------------------- running */
 
-static spvf_status run_fused(const spvf_graph *g, const kernel *k, spvf_queue *q,
-                             const spvf_wait *wait, spvf_event **out) {
-    const spvf_fusion_info *info = spvf_fusion_get_info(k->parts.fusion);
-    spvf_argument *args = calloc(info->arg_count + 1, sizeof *args);
-    if (!args) return SPVF_ERROR_MEMORY;
-    const spvf_launch what = fused_launch(g, &k->parts, args);
-    spvf_status status = launch_enqueue(q, &what, wait, out);
-    free(args);
-    return status;
+typedef struct {
+    spvf_launch *launches; /* one for each graph_kernel */
+    spvf_argument *args;   /* of those that are fused */
+} run;
+
+static bool make_run(const spvf_graph *g, run *r) {
+    size_t args = 0;
+    for (uint32_t k = 0; k < g->kernels.n; k++) {
+        const spvf_fusion *f = g->kernels.data[k].parts.fusion;
+        if (f) args += spvf_fusion_get_info(f)->arg_count;
+    }
+    r->launches = calloc(g->kernels.n, sizeof *r->launches);
+    r->args = calloc(args + 1, sizeof *r->args);
+    spvf_argument *at = r->args;
+    for (uint32_t n = 0; r->launches && at && n < g->kernels.n; n++) {
+        const graph_kernel *k = &g->kernels.data[n];
+        r->launches[n] = g->nodes.data[k->info.first].launch;
+        if (!k->parts.fusion) continue;
+        r->launches[n] = fused_launch(g, &k->parts, at);
+        at += r->launches[n].arg_count;
+    }
+    return r->launches && r->args;
 }
 
-static spvf_status run_kernel(const spvf_graph *g, const kernel *k, spvf_queue *q,
-                              const spvf_wait *wait, spvf_event **out) {
-    if (k->parts.fusion) return run_fused(g, k, q, wait, out);
-    return launch_enqueue(q, &g->nodes.data[k->info.first].launch, wait, out);
+static void free_run(run *r) {
+    free(r->launches);
+    free(r->args);
 }
 
-spvf_status spvf_graph_run(spvf_graph *g, spvf_queue *q, const spvf_wait *wait, spvf_event **out) {
-    if (out) *out = NULL;
-    if (!g || !q) return g ? refuse(g, __func__, "queue is NULL") : SPVF_ERROR_ARGUMENT;
-    if (!g->ready)
-        return refuse(g, __func__,
-                      g->committed ? "committing the graph has failed"
-                                   : "the graph is not committed yet");
-    if (q->device != g->device) return refuse(g, __func__, "queue is of another device");
-    if (cmd_check_wait(g->device, __func__, wait)) return SPVF_ERROR_ARGUMENT;
-    if (g->kernels.n == 1) return run_kernel(g, g->kernels.data, q, wait, out);
+static spvf_status run_one_by_one(const spvf_graph *g, const run *r, spvf_queue *q,
+                                  const spvf_wait *wait, spvf_event **out) {
     spvf_event **events = calloc(g->kernels.n, sizeof *events);
     spvf_status status = events ? SPVF_OK : SPVF_ERROR_MEMORY;
     uint32_t n = 0;
     for (; status == SPVF_OK && n < g->kernels.n; n++)
-        status = run_kernel(g, &g->kernels.data[n], q, wait, &events[n]);
+        status = launch_enqueue(q, &r->launches[n], wait, &events[n]);
     if (status == SPVF_OK && out) status = spvf_queue_marker(q, &(spvf_wait){events, n}, out);
     for (uint32_t k = 0; events && k < n; k++) spvf_event_destroy(events[k]);
     free(events);
     return status;
 }
 
-spvf_status spvf_graph_set_value(spvf_graph *g, size_t index, size_t arg, const void *bytes,
-                                 size_t size) {
-    spvf_status status = g ? check_index(g, __func__, index) : SPVF_ERROR_ARGUMENT;
-    if (status != SPVF_OK) return status;
-    const spvf_launch *l = &g->nodes.data[index].launch;
-    if (!bytes) return refuse(g, __func__, "bytes is NULL");
-    if (g->committed && g->options.constants)
-        return refuse(g, __func__, "values of this graph are constants of its code");
-    const spvf_kernel_info *k = spvf_program_kernel(l->program, l->kernel);
-    if (arg >= k->arg_count)
-        return refuse(g, __func__, "launch %zu has %zu arguments, no %zu", index, k->arg_count,
-                      arg);
-    if (k->args[arg].kind != SPVF_ARG_VALUE)
-        return refuse(g, __func__, "argument %zu of launch %zu is no value", arg, index);
-    if (k->args[arg].size != size)
-        return refuse(g, __func__, "argument %zu of launch %zu has %llu bytes, not %zu", arg, index,
-                      (unsigned long long)k->args[arg].size, size);
-    const char *why = launch_set_value(l, arg, bytes, g->committed && !g->options.unfused);
-    return why ? refuse(g, __func__, "argument %zu of launch %zu: %s", arg, index, why) : SPVF_OK;
+static spvf_status run_kernels(const spvf_graph *g, spvf_queue *q, const spvf_wait *wait,
+                               spvf_event **out) {
+    const uint32_t n = g->kernels.n;
+    const bool together = g->device->shared.base->can.in_order && !q->is_fusing;
+    run r;
+    spvf_status status = make_run(g, &r) ? SPVF_OK : SPVF_ERROR_MEMORY;
+    if (status == SPVF_OK && n == 1)
+        status = launch_enqueue(q, r.launches, wait, out);
+    else if (status == SPVF_OK && together)
+        status = launch_enqueue_all(q, &(launch_list){r.launches, n, g->recording}, wait, out);
+    else if (status == SPVF_OK)
+        status = run_one_by_one(g, &r, q, wait, out);
+    free_run(&r);
+    return status;
 }
 
-typedef struct {
-    const spvf_graph *graph;
-    const spvf_buffer *old, *now;
-    bool fused;             /* launches have been */
-    bool used;              /* the old one is */
-    const spvf_buffer *bad; /* of the two: it shares memory with another one of the graph */
-} exchange;
-
-static bool share_memory(const spvf_buffer *a, const spvf_buffer *b) {
-    const uintptr_t x = (uintptr_t)buf_place(a), y = (uintptr_t)buf_place(b);
-    return a == b || (x && y && x < y + b->size && y < x + a->size);
-}
-
-/* With the device's lock. */
-static void look_at_memory(void *arg) {
-    exchange *x = arg;
-    for (uint32_t n = 0; n < x->graph->nodes.n; n++) {
-        const spvf_launch *l = &x->graph->nodes.data[n].launch;
-        for (size_t a = 0; a < l->arg_count; a++) {
-            const spvf_buffer *b = l->args[a].buffer;
-            if (!b) continue;
-            x->used |= b == x->old;
-            if (share_memory(b, x->now) && (b != x->old || b == x->now)) x->bad = x->now;
-            if (x->fused && share_memory(b, x->old) && b != x->old) x->bad = x->old;
-        }
-    }
-}
-
-static void replace(spvf_buffer **at, spvf_buffer *now) {
-    buf_retain(now);
-    buf_release(*at);
-    *at = now;
-}
-
-/* What was fused was fused for buffers that are different memory, or the same. */
-spvf_status spvf_graph_set_buffer(spvf_graph *g, spvf_buffer *old, spvf_buffer *now) {
-    if (!g || !old || !now)
-        return refuse(g, __func__, "%s is NULL", !g ? "graph" : old ? "now" : "old");
-    if (now->device != g->device) return refuse(g, __func__, "now is of another device");
-    if (now->size != old->size)
-        return refuse(g, __func__, "now has %zu bytes, not the %zu of old", now->size, old->size);
-    exchange x = {.graph = g, .old = old, .now = now, .fused = g->committed && !g->options.unfused};
-    dev_run(g->device, look_at_memory, &x);
-    if (!x.used) return refuse(g, __func__, "old is not in the graph");
-    if (x.bad)
-        return refuse(g, __func__, "%s shares memory with another buffer of the graph",
-                      x.bad == now ? "now" : "old");
-    for (uint32_t n = 0; n < g->nodes.n; n++) {
-        const spvf_launch *l = &g->nodes.data[n].launch;
-        spvf_argument *args = (spvf_argument *)(uintptr_t)l->args; /* the graph's */
-        for (size_t a = 0; a < l->arg_count; a++)
-            if (args[a].buffer == old) replace(&args[a].buffer, now);
-    }
-    for (uint32_t n = 0; n < g->internals.n; n++)
-        if (g->internals.data[n].buffer == old) replace(&g->internals.data[n].buffer, now);
-    return SPVF_OK;
+spvf_status spvf_graph_run(spvf_graph *g, spvf_queue *q, const spvf_wait *wait, spvf_event **out) {
+    if (out) *out = NULL;
+    if (!g || !q) return g ? graph_refuse(g, __func__, "queue is NULL") : SPVF_ERROR_ARGUMENT;
+    if (!g->ready)
+        return graph_refuse(g, __func__,
+                            g->committed ? "committing the graph has failed"
+                                         : "the graph is not committed yet");
+    if (q->device != g->device) return graph_refuse(g, __func__, "queue is of another device");
+    if (cmd_check_wait(g->device, __func__, wait)) return SPVF_ERROR_ARGUMENT;
+    return run_kernels(g, q, wait, out);
 }

@@ -148,33 +148,59 @@ static bool prepare(const spvf_launch *w) {
 /* ------------------------------------------------------------------------------------- commands */
 
 typedef struct {
-    spvf_command command; /* the first member */
     spvf_program *program;
     const spvf_kernel_info *info;
     spvf_range range;
-} launch;
+} part;
 
-static void drop(spvf_event *e) { prog_release(((launch *)e)->program); }
+/* Launches, one after the other.  They, what the device is told of them, and their arguments follow
+ * in the same block. */
+typedef struct {
+    spvf_command command; /* the first member */
+    part *parts;
+    uint32_t n;
+} launches;
+
+static void drop(spvf_event *e) {
+    const launches *l = (launches *)e;
+    for (uint32_t n = 0; n < l->n; n++) prog_release(l->parts[n].program);
+}
 
 typedef struct {
-    launch *launch;
+    launches *launches;
     spvf_context context;
 } search;
 
+static rt_function *known_function(const part *p) {
+    return atomic_load_explicit(slot_of(p->program, p->info), memory_order_acquire);
+}
+
 static void find(void *arg) {
     search *s = arg;
-    launch *l = s->launch;
-    l->command.command.launch.function = find_function(&s->context, l->program, l->info);
+    for (uint32_t n = 0; n < s->launches->n; n++) {
+        const part *p = &s->launches->parts[n];
+        rt_function *f = known_function(p);
+        s->launches->command.commands[n].launch.function =
+            f ? f : find_function(&s->context, p->program, p->info);
+    }
+}
+
+static bool are_known(const launches *l) {
+    for (uint32_t n = 0; n < l->n; n++)
+        if (!known_function(&l->parts[n])) return false;
+    return true;
 }
 
 static int32_t run(rt_event *e) {
-    launch *l = (launch *)e;
-    rt_function *f = atomic_load_explicit(slot_of(l->program, l->info), memory_order_acquire);
-    l->command.command.launch.function = f;
-    if (f) return cmd_run_on_device(e);
-    search s = {.launch = l};
-    dev_context(l->command.event.device, &s.context);
-    spvf_status status = rt_guard(&s.context, find, &s);
+    launches *l = (launches *)e;
+    search s = {.launches = l};
+    spvf_status status = SPVF_OK;
+    if (are_known(l)) {
+        find(&s);
+    } else {
+        dev_context(l->command.event.device, &s.context);
+        status = rt_guard(&s.context, find, &s);
+    }
     return status == SPVF_OK ? cmd_run_on_device(e) : cmd_result(status);
 }
 
@@ -189,13 +215,17 @@ static size_t value_bytes(const spvf_launch *w) {
     return bytes;
 }
 
-static void copy_args(launch *l, const spvf_launch *w, rt_arg_block block) {
+static size_t block_size(const spvf_launch *w) {
+    return aligned(rt_arg_block_size(w->arg_count, value_bytes(w)));
+}
+
+static void copy_args(launches *l, const part *p, const spvf_launch *w, rt_arg_block block) {
     unsigned char *at = block.values;
     for (size_t n = 0; n < w->arg_count; n++) {
         const spvf_argument *a = &w->args[n];
-        block.args[n] = to_arg(l->program->device, &l->info->args[n], a);
+        block.args[n] = to_arg(p->program->device, &p->info->args[n], a);
         if (a->buffer) {
-            cmd_use(&l->command.event, a->buffer, !l->info->args[n].read_only);
+            cmd_use(&l->command.event, a->buffer, !p->info->args[n].read_only);
         } else if (a->bytes) {
             block.args[n].bytes = memcpy(at, a->bytes, a->size);
             at += aligned(a->size);
@@ -203,22 +233,51 @@ static void copy_args(launch *l, const spvf_launch *w, rt_arg_block block) {
     }
 }
 
-/* Arguments and values follow the command. */
-static launch *new_launch(spvf_queue *q, const spvf_launch *w, const spvf_kernel_info *info) {
-    const size_t size = sizeof(launch) + rt_arg_block_size(w->arg_count, value_bytes(w));
-    launch *l = (launch *)cmd_new_on_device(q, size, (uint32_t)w->arg_count, run);
-    if (!l) return NULL;
-    l->program = w->program;
-    l->info = info;
-    l->range = w->range;
-    l->command.event.drop = drop;
+/* `at`: room for the arguments. */
+static void add_launch(launches *l, const spvf_launch *w, char *at) {
+    part *p = &l->parts[l->n];
+    *p = (part){w->program, prog_kernel(w->program, w->kernel), w->range};
     prog_retain(w->program);
-    const rt_arg_block block = rt_place_args(l + 1, w->arg_count);
-    copy_args(l, w, block);
-    l->command.command =
+    const rt_arg_block block = rt_place_args(at, w->arg_count);
+    copy_args(l, p, w, block);
+    l->command.commands[l->n++] =
         (rt_command){.kind = RT_COMMAND_LAUNCH,
-                     .launch = {.range = &l->range, .args = block.args, .count = w->arg_count}};
+                     .launch = {.range = &p->range, .args = block.args, .count = w->arg_count}};
+}
+
+/* What has never been launched is compiled by the thread that runs the command, and not by the one
+ * that enqueues it. */
+static launches *new_launches(spvf_queue *q, const launch_list *list) {
+    const size_t head = sizeof(launches) + list->n * (sizeof(part) + sizeof(rt_command));
+    size_t size = aligned(head), uses = 0;
+    for (uint32_t n = 0; n < list->n; n++) {
+        size += block_size(&list->launch[n]);
+        uses += list->launch[n].arg_count;
+    }
+    launches *l = (launches *)cmd_new_on_device(q, size, (uint32_t)uses, run);
+    if (!l) return NULL;
+    char *at = (char *)l + aligned(head);
+    l->command.commands = (rt_command *)(l + 1);
+    l->parts = (part *)(l->command.commands + list->n);
+    l->command.event.drop = drop;
+    for (uint32_t n = 0; n < list->n; n++) {
+        add_launch(l, &list->launch[n], at);
+        at += block_size(&list->launch[n]);
+    }
+    l->command.count = list->n;
+    l->command.recording = list->recording;
+    l->command.event.event.prompt = q->device->shared.base->can.in_order && are_known(l);
     return l;
+}
+
+spvf_status launch_enqueue_all(spvf_queue *q, const launch_list *list, const spvf_wait *wait,
+                               spvf_event **out) {
+    for (uint32_t n = 0; n < list->n; n++)
+        if (!prepare(&list->launch[n])) return SPVF_ERROR_MEMORY;
+    launches *l = new_launches(q, list);
+    if (!l) return SPVF_ERROR_MEMORY;
+    l->command.exact = out != NULL;
+    return cmd_submit(&l->command.event, RT_ENQUEUE_COMMAND, wait, out);
 }
 
 spvf_status launch_enqueue(spvf_queue *q, const spvf_launch *w, const spvf_wait *wait,
@@ -231,9 +290,7 @@ spvf_status launch_enqueue(spvf_queue *q, const spvf_launch *w, const spvf_wait 
     bool taken = fus_take(q, w, wait, out, &status);
     fus_end(q->device);
     if (taken) return status;
-    if (!prepare(w)) return SPVF_ERROR_MEMORY;
-    launch *l = new_launch(q, w, prog_kernel(w->program, w->kernel));
-    return l ? cmd_submit(&l->command.event, RT_ENQUEUE_COMMAND, wait, out) : SPVF_ERROR_MEMORY;
+    return launch_enqueue_all(q, &(launch_list){w, 1, 0}, wait, out);
 }
 
 spvf_status spvf_queue_launch(spvf_queue *q, const spvf_launch *w, const spvf_wait *wait,

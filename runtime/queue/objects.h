@@ -7,7 +7,7 @@
  *   launches.c   launches
  *   chain.c      launches that follow each other: what of them is one kernel (chain.h), by
  *                places.c (memory that overlaps) and chain_facts.c (what else it can be run for)
- *   graph.c      launches that are recorded and fused
+ *   graph.c      launches that are recorded and fused (graph.h); graph_changes.c changes them
  *   fusing.c     queues that fuse what is launched
  */
 #ifndef SPVFUSE_RUNTIME_OBJECTS_H
@@ -81,7 +81,8 @@ struct spvf_buffer {
     rt_refs refs;
     spvf_device *device;
     size_t size;
-    rt_memory *memory; /* NULL: it has not been used yet */
+    rt_memory *memory;    /* NULL: it has not been used yet */
+    _Atomic bool is_made; /* there is memory */
     rt_resource resource;
     spvf_queue *fusing; /* that has launches which use it; the lock of the domain is for this */
 };
@@ -154,19 +155,24 @@ struct spvf_event {
 spvf_event *event_new(spvf_device *d, size_t size, rt_run *run);
 /* Room for a command that uses so many buffers, `size` bytes in all.  NULL: no memory. */
 spvf_event *cmd_new(spvf_queue *q, size_t size, uint32_t uses, rt_run *run);
-/* A command of the device; its kind of event begins with this. */
+/* Commands for the device; their kind of event begins with this. */
 typedef struct {
     spvf_event event; /* the first member */
     rt_submission submission;
     rt_command command;
+    rt_command *commands; /* this one, or several */
+    uint32_t count;
+    uint64_t recording; /* rt_submission */
+    bool exact;
 } spvf_command;
 /* The same, for such a command. */
 spvf_command *cmd_new_on_device(spvf_queue *q, size_t size, uint32_t uses, rt_run *run);
-/* Gives the command to its device: an rt_run. */
+/* Gives the commands to their device: an rt_run. */
 int32_t cmd_run_on_device(rt_event *e);
 /* Another use: of one buffer the uses are joined.  The buffer is prepared. */
 void cmd_use(spvf_event *e, spvf_buffer *b, bool writes);
-/* Enqueues and hands out, or frees it when there is no memory. */
+/* Enqueues and hands out, or frees it when there is no memory.  A prompt command is begun here if
+ * nothing has to end before. */
 spvf_status cmd_submit(spvf_event *e, rt_enqueue_kind kind, const spvf_wait *wait,
                        spvf_event **out);
 /* SPVF_OK, or what is wrong has been said. */
@@ -182,6 +188,14 @@ void launch_release_buffers(const spvf_launch *what, spvf_launch *out);
 const char *launch_set_value(const spvf_launch *l, size_t arg, const void *bytes, bool fused);
 spvf_status launch_enqueue(spvf_queue *q, const spvf_launch *what, const spvf_wait *wait,
                            spvf_event **out);
+/* Launches as one command, one after the other; the number of a recording, or 0. */
+typedef struct {
+    const spvf_launch *launch;
+    uint32_t n;
+    uint64_t recording;
+} launch_list;
+spvf_status launch_enqueue_all(spvf_queue *q, const launch_list *list, const spvf_wait *wait,
+                               spvf_event **out);
 spvf_status graph_record(spvf_graph *g, const spvf_launch *what);
 /* SPVF_OK, or what is wrong has been said. */
 spvf_status launch_check(spvf_device *d, const char *call, const spvf_launch *what);

@@ -51,10 +51,14 @@ struct rt_event {
     rt_run *run;                  /* NULL: there is nothing to do */
     void (*ended)(rt_event *e);   /* it has run: what it used is not needed any more; or NULL */
     void (*destroy)(rt_event *e); /* the last reference has been given back */
-    int32_t why_not;              /* its status when something failed that it waited for */
+    /* It has begun, and something waits for its end: with the lock held.  NULL: that changes
+     * nothing. */
+    void (*hurry)(rt_event *e);
+    int32_t why_not; /* its status when something failed that it waited for */
     /* NULL, or all commands with the same stream run in the order in which they are begun.  So one
      * may begin as soon as those before it have begun, unless it fails with them. */
     const void *stream;
+    bool prompt; /* `run` only begins something, so the thread that enqueues it may call it */
     uint64_t time[RT_STATUS_COUNT]; /* in ns, when it came there, by rt_event_status */
 
     /* The scheduler's lock is for all that follows. */
@@ -64,6 +68,7 @@ struct rt_event {
     bool failed;       /* a blocker has */
     bool is_called;    /* `run` is, by `runner` */
     bool is_begun;     /* `run` gave RT_RUNNING */
+    bool is_left;      /* prompt, ready, and left to the thread that has submitted it */
     bool has_outcome;  /* what `run` did or began has ended */
     int32_t outcome;   /* its status then */
     pthread_t runner;
@@ -89,8 +94,12 @@ typedef struct {
 } rt_blocker;
 
 /* With the scheduler's lock held.  The event waits for others, and runs then; until it has ended
- * the scheduler has a reference.  False: there is no memory, and nothing has happened. */
+ * the scheduler has a reference.  False: there is no memory, and nothing has happened.  A prompt
+ * event that waits for none is left to the caller, for rt_event_begin. */
 bool rt_event_submit(rt_event *e, const rt_blocker *blockers, uint32_t n);
+/* Runs an event that was left to this thread; or, if it is not to run here, a thread of the
+ * scheduler does. */
+void rt_event_begin(rt_event *e, bool here);
 /* What `run` began has ended: with RT_COMPLETE, or a number below 0.  Called once, by any thread,
  * perhaps before `run` returns; a thread of the scheduler ends the event. */
 void rt_event_continue(rt_event *e, int32_t outcome);

@@ -86,6 +86,7 @@ static spvf_status enqueue(const call *c, const transfer *t) {
         command->command.fill.pattern = memcpy(command + 1, t->pattern, t->pattern_size);
     if (t->from.buffer) cmd_use(&command->event, t->from.buffer, false);
     if (t->to.buffer) cmd_use(&command->event, t->to.buffer, true);
+    command->exact = c->out != NULL;
     return cmd_submit(&command->event, RT_ENQUEUE_COMMAND, c->wait, c->out);
 }
 

@@ -75,6 +75,12 @@ bool rt_lock_take(rt_lock *l) {
     return !lost;
 }
 
+bool rt_lock_is_free(rt_lock *l) {
+    if (is_of_parent(l) || pthread_mutex_trylock(&l->mutex) != 0) return false;
+    pthread_mutex_unlock(&l->mutex);
+    return true;
+}
+
 /* A thread that forks while it has a lock does not have it in the child. */
 void rt_lock_release(rt_lock *l) {
     if (is_of_parent(l)) renew(l);

@@ -28,6 +28,9 @@ void rt_lock_free(rt_lock *l);
 /* False: in the parent it was in use by another thread; only one caller is told. */
 bool rt_lock_take(rt_lock *l);
 void rt_lock_release(rt_lock *l);
+/* Can this thread take the lock without waiting?  The next moment it may be otherwise; but false if
+ * this thread has a lock that is not recursive. */
+bool rt_lock_is_free(rt_lock *l);
 /* Releases the lock, which was taken once, while it waits. */
 void rt_lock_wait(rt_lock *l, pthread_cond_t *c);
 

@@ -34,6 +34,7 @@ extern char dt_printed[1 << 20];
 void dt_groups(device_test *t);
 void dt_atomics(device_test *t);
 void dt_ranges(device_test *t);
+void dt_graphs(device_test *t);
 void dt_threads(device_test *t);
 
 #endif

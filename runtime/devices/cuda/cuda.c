@@ -6,6 +6,7 @@
  * environment forbids it, as the driver's compiler is slow.
  */
 #include "runtime/devices/cuda/cuda.h"
+#include "runtime/system/lock.h"
 
 #include <stdlib.h>
 
@@ -68,6 +69,8 @@ static void close_device(rt_device *d) {
     cuda *c = (cuda *)d;
     if (c->context) c->cu->set_current(c->context);
     if (c->stream) c->cu->wait(c->stream);
+    cuda_stop(c);
+    cuda_free_replays(c);
     while (c->programs) cuda_discard(d, (rt_program *)c->programs);
     while (c->memories) cuda_release(d, (rt_memory *)c->memories);
     cuda_free_printers(c);
@@ -86,6 +89,9 @@ static cuda *make_device(spvf_context *context) {
     d->base = (rt_device){.driver = &rt_cuda_driver, .context = context, .can = capabilities};
     d->cache = rt_cache_wanted(true) ? rt_cache_open(true) : rt_no_cache;
     pthread_mutex_init(&d->lock, NULL);
+    rt_watch_forks();
+    rt_cond_init(&d->change);
+    d->end = &d->first;
     return d;
 }
 
@@ -154,4 +160,6 @@ const rt_driver rt_cuda_driver = {.name = "cuda",
                                   .build = cuda_build,
                                   .find = cuda_find,
                                   .discard = cuda_discard,
-                                  .submit = cuda_submit};
+                                  .submit = cuda_submit,
+                                  .hurry = cuda_hurry,
+                                  .forget = cuda_forget};

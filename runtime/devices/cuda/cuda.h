@@ -10,6 +10,8 @@
  *   launch.c     arguments and launches
  *   prints.c     what kernels print
  *   commands.c   submissions
+ *   ends.c       how their ends are told
+ *   replays.c    recordings that become graphs of the driver
  *
  * Declarations of the driver's functions are our own, so that nothing of CUDA is needed to build
  * this.  Source: CUDA Driver API.
@@ -21,6 +23,7 @@
 #include "runtime/devices/device.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 typedef int cu_result; /* 0: success */
 typedef int cu_device;
@@ -30,12 +33,17 @@ typedef struct cu_module_state *cu_module;
 typedef struct cu_function_state *cu_function;
 typedef struct cu_stream_state *cu_stream;
 typedef struct cu_link_state *cu_link;
-typedef struct cuda_printer cuda_printer; /* memory for what a launch prints (prints.c) */
-typedef void cu_callback(cu_stream stream, cu_result status, void *user);
+typedef struct cu_event_state *cu_event;
+typedef struct cu_graph_state *cu_graph;
+typedef struct cu_node_state *cu_node;
+typedef struct cu_replay_state *cu_replay; /* a graph made ready */
+typedef struct cuda_replay cuda_replay;    /* a graph of the driver (replays.c) */
+typedef struct cuda_printer cuda_printer;  /* memory for what a launch prints (prints.c) */
 
 /* Numbers of the driver's enumerations. */
 enum {
     CU_INVALID_VALUE = 1,
+    CU_NOT_READY = 600,
     CU_MOST_PITCH = 11, /* attributes of devices: bytes */
     CU_PROCESSORS = 16,
     CU_SHARED_PER_BLOCK_OPTIN = 97,
@@ -85,8 +93,11 @@ typedef struct {
     X(stream, "cuStreamCreate", (cu_stream * s, unsigned flags))                                   \
     X(end_stream, "cuStreamDestroy_v2", (cu_stream s))                                             \
     X(wait, "cuStreamSynchronize", (cu_stream s))                                                  \
-    X(call_back, "cuStreamAddCallback",                                                            \
-      (cu_stream s, cu_callback * f, void *user, unsigned flags))                                  \
+    X(event, "cuEventCreate", (cu_event * e, unsigned flags))                                      \
+    X(end_event, "cuEventDestroy_v2", (cu_event e))                                                \
+    X(record, "cuEventRecord", (cu_event e, cu_stream s))                                          \
+    X(query, "cuEventQuery", (cu_event e))                                                         \
+    X(wait_for, "cuEventSynchronize", (cu_event e))                                                \
     X(copy_box, "cuMemcpy3DAsync_v2", (const cu_box_copy *c, cu_stream s))                         \
     X(set8, "cuMemsetD8Async", (cu_address a, uint8_t byte, size_t n, cu_stream s))                \
     X(set16, "cuMemsetD16Async", (cu_address a, uint16_t word, size_t n, cu_stream s))             \
@@ -116,9 +127,35 @@ typedef struct {
     X(error_name, "cuGetErrorName", (cu_result error, const char **name))                          \
     X(error_text, "cuGetErrorString", (cu_result error, const char **text))
 
+/* Launches of kernels as a node of a graph. */
+typedef struct {
+    cu_function function;
+    unsigned grid[3], block[3], shared;
+    void **params, **extra;
+    void *kernel;
+    cu_context context;
+} cu_kernel_node;
+
+/* Calls that older drivers lack: NULL there. */
+#define CU_NEWER_CALLS(X)                                                                          \
+    X(graph, "cuGraphCreate", (cu_graph * g, unsigned flags))                                      \
+    X(end_graph, "cuGraphDestroy", (cu_graph g))                                                   \
+    X(add_kernel, "cuGraphAddKernelNode_v2",                                                       \
+      (cu_node * n, cu_graph g, const cu_node *after, size_t count, const cu_kernel_node *what))   \
+    X(make_replay, "cuGraphInstantiateWithFlags",                                                  \
+      (cu_replay * r, cu_graph g, unsigned long long flags))                                       \
+    X(end_replay, "cuGraphExecDestroy", (cu_replay r))                                             \
+    X(change_kernel, "cuGraphExecKernelNodeSetParams_v2",                                          \
+      (cu_replay r, cu_node n, const cu_kernel_node *what))                                        \
+    X(replay, "cuGraphLaunch", (cu_replay r, cu_stream s))                                         \
+    X(launch_together, "cuLaunchCooperativeKernel",                                                \
+      (cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,             \
+       unsigned bz, unsigned shared, cu_stream s, void **params))
+
 typedef struct {
 #define X(name, symbol, parameters) cu_result(*name) parameters;
     CU_CALLS(X)
+    CU_NEWER_CALLS(X)
 #undef X
 } cu_calls;
 
@@ -169,6 +206,18 @@ struct rt_program {
     rt_program *variant[CUDA_VARIANTS]; /* by facts; NULL: not made */
 };
 
+/* A submission on its way. */
+typedef struct cuda_pending cuda_pending;
+struct cuda_pending {
+    rt_submission *submission;
+    cuda_printer *printers;
+    cu_event event;  /* after it, or NULL */
+    uint64_t number; /* the first one has 1 */
+    cuda_pending *next;
+};
+
+enum { CUDA_MOST_EVENTS = 64 /* that are kept */ };
+
 typedef struct {
     rt_device base; /* the first member */
     ir_arena arena;
@@ -184,31 +233,61 @@ typedef struct {
     unsigned processors; /* that run blocks */
     size_t most_pitch;   /* bytes between rows of a copy */
     rt_owned *memories, *programs;
-    const char *kernel;     /* that is being launched, for messages; NULL: none */
-    cuda_printer *printing; /* of the submission that is being enqueued, in order */
-    pthread_mutex_t lock;   /* of what follows */
-    cuda_printer *printers; /* that are not in use */
-    char lost[400];         /* why the device cannot be used any more; "": it can */
+    cuda_replay *replays;           /* graphs of recordings */
+    struct cuda_recorder *recorder; /* that grids go into, or NULL: into the stream */
+    const char *kernel;             /* that is being launched, for messages; NULL: none */
+    cuda_printer *printing;         /* of the submission that is being enqueued, in order */
+    pthread_mutex_t lock;           /* of what follows */
+    cuda_printer *printers;         /* that are not in use */
+    cuda_pending *first, **end;     /* that have not ended */
+    uint64_t submitted, hurried; /* numbers of the last one, and of the last that is waited for */
+    cu_event free_event[CUDA_MOST_EVENTS];
+    unsigned free_events;
+    pthread_t waiter; /* the thread of ends.c */
+    pthread_cond_t change;
+    uint32_t forks_at_start; /* 1 more than forks before the thread was started; 0: it was not */
+    bool dozes, closing;
+    char lost[400];       /* why the device cannot be used any more; "": it can */
+    _Atomic bool is_lost; /* so there is a reason */
 } cuda;
 
 /* The driver's functions, or NULL: *why (or NULL) says why there are none. */
 const cu_calls *cuda_driver(const char **why);
+/* "CUDA_ERROR_OUT_OF_MEMORY (2: out of memory)" */
+void cuda_describe(const cu_calls *cu, cu_result error, char *out, size_t size);
 /* Throws after a message that names the call and the kernel, unless it has succeeded. */
 void cuda_must(cuda *d, const char *call, cu_result error);
 /* The thread's calls go to the device.  Throws if it is lost. */
 void cuda_enter(cuda *d);
-/* Is the device lost, by this error or an earlier one?  The first such error, with the kernels, is
- * what `lost` says from then on.  By any thread. */
-bool cuda_note_end(cuda *d, cu_result error, const char *kernels);
+/* Is the device lost, by this error or an earlier one?  The first such error, with the kernels that
+ * have not ended, is what `lost` says from then on.  By any thread. */
+bool cuda_note_end(cuda *d, cu_result error);
+/* Of the submissions that have not ended: "'k', 'l'". */
+void cuda_list_kernels(cuda *d, char *out, size_t size);
 
 /* The text of a program, made ready; throws after a message that shows the line which the driver's
  * compiler refuses. */
 cu_module cuda_load(cuda *d, const char *ptx);
 
+/* The submission, whose commands are in the stream, is told of when they have ended; throws. */
+void cuda_expect_end(cuda *d, cuda_pending *p);
+void cuda_hurry(rt_device *d);
+/* Waits for all submissions, and ends the thread. */
+void cuda_stop(cuda *d);
+
 /* Commands, which go into the stream. */
 void cuda_copy(cuda *d, const rt_copy *what);
 void cuda_fill(cuda *d, const rt_fill *f);
 void cuda_launch(cuda *d, const rt_launch *l, ir_arena *scratch);
+
+/* A grid goes into the stream, or to the recorder with the sizes of its parameters; throws. */
+void cuda_launch_grid(cuda *d, const cu_kernel_node *what);
+void cuda_record_grid(cuda *d, const cu_kernel_node *what, const size_t *size, size_t n);
+/* The launches of a recording from this command on, as a graph.  How many there are; 0: they are to
+ * go into the stream. */
+size_t cuda_replay_launches(cuda *d, const rt_submission *s, size_t first, ir_arena *scratch);
+void cuda_forget(rt_device *d, uint64_t recording);
+void cuda_free_replays(cuda *d);
 
 /* A range with the size of its groups, and a box of its groups. */
 enum { CUDA_MOST_THREADS = 1024 /* of a block */ };

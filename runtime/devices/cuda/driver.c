@@ -17,7 +17,7 @@ static struct {
     cu_calls calls;
 } driver = {.once = PTHREAD_ONCE_INIT};
 
-static void describe(const cu_calls *cu, cu_result error, char *out, size_t size) {
+void cuda_describe(const cu_calls *cu, cu_result error, char *out, size_t size) {
     const char *name = NULL, *text = NULL;
     if (cu->error_name(error, &name) || !name) name = "an unknown error";
     if (cu->error_text(error, &text) || !text) text = "";
@@ -32,6 +32,9 @@ static const char *find_calls(void *library) {
     *(void **)(void *)&driver.calls.name = dlsym(library, symbol);                                 \
     if (!driver.calls.name && !missing) missing = symbol;
     CU_CALLS(X)
+#undef X
+#define X(name, symbol, parameters) *(void **)(void *)&driver.calls.name = dlsym(library, symbol);
+    CU_NEWER_CALLS(X)
 #undef X
     return missing;
 }
@@ -51,7 +54,7 @@ static void open_driver(void) {
     }
     cu_result error = driver.calls.init(0);
     if (!error) return;
-    describe(&driver.calls, error, text, sizeof text);
+    cuda_describe(&driver.calls, error, text, sizeof text);
     snprintf(why, size, "the driver does not start: %s", text);
 }
 
@@ -86,12 +89,41 @@ static const char *fatal_name(cu_result error) {
     return NULL;
 }
 
-bool cuda_note_end(cuda *d, cu_result error, const char *kernels) {
-    const char *what = fatal_name(error);
+/* With the lock held: adds the names that are not there yet. */
+static size_t add_kernels(const rt_submission *s, char *out, size_t n, size_t size) {
+    for (size_t k = 0; k < s->count && n < size; k++) {
+        char name[100];
+        if (s->commands[k].kind != RT_COMMAND_LAUNCH) continue;
+        snprintf(name, sizeof name, "'%.90s'", s->commands[k].launch.function->name);
+        if (!strstr(out, name))
+            n += (size_t)snprintf(out + n, size - n, "%s%s", n ? ", " : "", name);
+    }
+    return n;
+}
+
+static void list_kernels(const cuda *d, char *out, size_t size) {
+    size_t n = 0;
+    *out = 0;
+    for (const cuda_pending *p = d->first; p && n < size; p = p->next)
+        n = add_kernels(p->submission, out, n, size);
+}
+
+void cuda_list_kernels(cuda *d, char *out, size_t size) {
     pthread_mutex_lock(&d->lock);
-    if (what && !*d->lost)
+    list_kernels(d, out, size);
+    pthread_mutex_unlock(&d->lock);
+}
+
+bool cuda_note_end(cuda *d, cu_result error) {
+    const char *what = fatal_name(error);
+    char kernels[200];
+    pthread_mutex_lock(&d->lock);
+    if (what && !*d->lost) {
+        list_kernels(d, kernels, sizeof kernels);
         snprintf(d->lost, sizeof d->lost, "it was lost by %s%s%s", what, *kernels ? ", in " : "",
                  kernels);
+        d->is_lost = true;
+    }
     bool lost = *d->lost;
     pthread_mutex_unlock(&d->lock);
     return lost;
@@ -100,10 +132,10 @@ bool cuda_note_end(cuda *d, cu_result error, const char *kernels) {
 IR_NORETURN static void give_up(cuda *d, const char *call, cu_result error) {
     char text[150], kernel[200] = "";
     if (d->kernel) snprintf(kernel, sizeof kernel, "kernel '%.150s': ", d->kernel);
-    if (cuda_note_end(d, error, ""))
+    if (cuda_note_end(d, error))
         rt_throw(d->base.context, IR_ERR_DEVICE, "cuda: %sthe device cannot be used any more: %s",
                  kernel, d->lost);
-    describe(d->cu, error, text, sizeof text);
+    cuda_describe(d->cu, error, text, sizeof text);
     rt_throw(d->base.context, IR_ERR_DEVICE, "cuda: %s%s failed: %s", kernel, call, text);
 }
 
@@ -112,6 +144,6 @@ void cuda_must(cuda *d, const char *call, cu_result error) {
 }
 
 void cuda_enter(cuda *d) {
-    if (cuda_note_end(d, 0, "")) give_up(d, "", 0);
+    if (d->is_lost) give_up(d, "", 0);
     cuda_must(d, "cuCtxSetCurrent", d->cu->set_current(d->context));
 }

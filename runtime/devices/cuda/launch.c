@@ -20,6 +20,7 @@ enum { HIDDEN = 4 };
 /* What the driver gets: where each argument is, and those that are not in memory already. */
 typedef struct {
     void **at;
+    size_t *size;
     uint64_t *value;
     size_t n;
     uint64_t shared;          /* bytes of local arguments */
@@ -38,12 +39,14 @@ static void add_argument(parameters *p, const rt_arg *a) {
         break;
     case RT_ARG_VALUE: break;
     }
+    p->size[p->n] = a->kind == RT_ARG_VALUE ? (size_t)a->size : sizeof *value;
     p->at[p->n++] = a->kind == RT_ARG_VALUE ? (void *)(uintptr_t)a->bytes : value;
 }
 
 static uint64_t *add_number(parameters *p, uint64_t value) {
     uint64_t *at = &p->value[p->n];
     *at = value;
+    p->size[p->n] = sizeof *at;
     p->at[p->n++] = at;
     return at;
 }
@@ -71,6 +74,7 @@ static parameters list_parameters(cuda *d, const rt_launch *l, const cuda_grid *
                                   ir_arena *scratch) {
     size_t most = l->count + PASS_BOX_NUMBERS + 1 + HIDDEN;
     parameters p = {.at = ir_new_array(scratch, void *, most),
+                    .size = ir_new_array(scratch, size_t, most),
                     .value = ir_new_array(scratch, uint64_t, most)};
     for (size_t n = 0; n < l->count; n++) add_argument(&p, &l->args[n]);
     add_parts(&p, l->function->parts, g);
@@ -99,11 +103,16 @@ typedef struct {
 } launching;
 
 static void launch_blocks(const launching *a, const cuda_part *part) {
-    const unsigned *threads = part->threads;
-    cuda_must(a->d, "cuLaunchKernel",
-              a->d->cu->launch(a->f->function, (unsigned)part->blocks[0], (unsigned)part->blocks[1],
-                               (unsigned)part->blocks[2], threads[0], threads[1], threads[2],
-                               (unsigned)a->p->shared, a->d->stream, a->p->at, NULL));
+    cu_kernel_node what = {
+        .function = a->f->function, .shared = (unsigned)a->p->shared, .params = a->p->at};
+    for (unsigned k = 0; k < 3; k++) {
+        what.grid[k] = (unsigned)part->blocks[k];
+        what.block[k] = part->threads[k];
+    }
+    if (a->d->recorder)
+        cuda_record_grid(a->d, &what, a->p->size, a->p->n);
+    else
+        cuda_launch_grid(a->d, &what);
 }
 
 static void launch_part(void *user, const cuda_part *part) {

@@ -102,6 +102,7 @@ rt_function *cuda_variant(cuda *d, const rt_launch *l, cuda_grid *g) {
     unsigned facts = has_wide_ids(l->range) ? CUDA_WIDE : 0;
     rt_function *f = NULL;
     if (!cuda_shape(d, l, g)) facts |= CUDA_PARTS;
+    if (!facts && !is_large(d, g)) return l->function;
     if (is_large(d, g)) {
         unsigned known = facts | (are_apart(l) ? CUDA_APART : 0);
         if (!l->function->observes_groups) f = fit(d, l, known | CUDA_COARSE, g);

@@ -119,6 +119,7 @@ static inline void close_bench(void) {
     spvf_context_destroy(bench.host);
     cr_expect_eq(fake_cuda_memories(), 0);
     cr_expect_eq(fake_cuda_modules(), 0);
+    cr_expect_eq(fake_cuda_graphs(), 0);
     cr_expect_eq(bytes_held, 0);
 }
 

@@ -275,19 +275,12 @@ Test(cuda_errors, memory_that_is_not_there_ends_nothing) {
 }
 
 /* Each call that fails is a message that names it, and the next try works. */
-static const char *const calls_of_a_launch[] = {"cuMemAlloc_v2",
-                                                "cuMemcpyHtoDAsync_v2",
-                                                "cuStreamSynchronize",
-                                                "cuLinkCreate_v2",
-                                                "cuLinkAddData_v2",
-                                                "cuLinkComplete",
-                                                "cuModuleLoadData",
-                                                "cuModuleGetFunction",
-                                                "cuFuncGetAttribute",
-                                                "cuLaunchKernel",
-                                                "cuStreamAddCallback",
-                                                "cuCtxSetCurrent",
-                                                "cuOccupancyMaxActiveBlocksPerMultiprocessor"};
+static const char *const calls_of_a_launch[] = {
+    "cuMemAlloc_v2",    "cuMemcpyHtoDAsync_v2", "cuStreamSynchronize",
+    "cuLinkCreate_v2",  "cuLinkAddData_v2",     "cuLinkComplete",
+    "cuModuleLoadData", "cuModuleGetFunction",  "cuFuncGetAttribute",
+    "cuLaunchKernel",   "cuEventCreate",        "cuEventRecord",
+    "cuEventQuery",     "cuCtxSetCurrent",      "cuOccupancyMaxActiveBlocksPerMultiprocessor"};
 
 static void whole_launch(void *arg) {
     (void)arg;

@@ -26,7 +26,8 @@ enum {
     INVALID_CONTEXT = 201,
     INVALID_IMAGE = 200,
     INVALID_PTX = 218,
-    NOT_FOUND = 500
+    NOT_FOUND = 500,
+    NOT_READY = 600
 };
 
 /* -------------------------------------------------------------------------------- what is known */
@@ -43,7 +44,7 @@ typedef struct {
 static struct {
     pthread_mutex_t lock;
     const char *call[MOST_CALLS]; /* names, which are literals */
-    unsigned calls, launches, failures, memories, modules;
+    unsigned calls, launches, failures, memories, modules, graphs;
     fake_cuda_launch launch[MOST_LAUNCHES];
     failure fail[MOST_FAILURES];
     int lost; /* the error that all calls give */
@@ -122,6 +123,7 @@ API unsigned fake_cuda_count(const char *symbol) {
 API unsigned fake_cuda_launches(void) { return fake.launches; }
 API unsigned fake_cuda_memories(void) { return fake.memories; }
 API unsigned fake_cuda_modules(void) { return fake.modules; }
+API unsigned fake_cuda_graphs(void) { return fake.graphs; }
 API const fake_cuda_launch *fake_cuda_launch_at(unsigned n) { return &fake.launch[n]; }
 API void fake_cuda_run_with(void (*run)(const fake_cuda_launch *l, void **params)) {
     fake.run = run;
@@ -327,49 +329,73 @@ SET(32, unsigned)
 
 /* -------------------------------------------------------------------------------------- streams */
 
-typedef void callback(void *stream, result status, void *user);
-
-typedef struct call {
-    callback *f;
-    void *stream, *user;
-    result status;
-    struct call *next;
-} call;
-
+/* What has been given to the device has a number; that of events decides whether they have come. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t change;
-    call *first, **end;
-    unsigned running;
-    bool started;
-} calls = {.lock = PTHREAD_MUTEX_INITIALIZER, .change = PTHREAD_COND_INITIALIZER};
+    unsigned given, held_at; /* the last one; the last that has ended while the device is held */
+    bool held;
+} ends = {.lock = PTHREAD_MUTEX_INITIALIZER, .change = PTHREAD_COND_INITIALIZER};
 
-static void *call_all(void *arg) {
-    (void)arg;
-    pthread_mutex_lock(&calls.lock);
-    for (;;) {
-        while (!calls.first) pthread_cond_wait(&calls.change, &calls.lock);
-        call *c = calls.first;
-        calls.first = c->next;
-        if (!calls.first) calls.end = &calls.first;
-        calls.running++;
-        pthread_mutex_unlock(&calls.lock);
-        c->f(c->stream, c->status, c->user);
-        free(c);
-        pthread_mutex_lock(&calls.lock);
-        calls.running--;
-        pthread_cond_broadcast(&calls.change);
-    }
-    return NULL;
+typedef struct {
+    unsigned number;
+    result status;
+} event;
+
+API void fake_cuda_hold(int held) {
+    pthread_mutex_lock(&ends.lock);
+    ends.held = held != 0;
+    ends.held_at = ends.given;
+    pthread_cond_broadcast(&ends.change);
+    pthread_mutex_unlock(&ends.lock);
 }
 
-static void start_calling(void) {
-    pthread_t thread;
-    if (calls.started) return;
-    calls.started = true;
-    calls.end = &calls.first;
-    pthread_create(&thread, NULL, call_all, NULL);
-    pthread_detach(thread);
+static bool has_come(unsigned number) { return !ends.held || number <= ends.held_at; }
+
+static void wait_until(unsigned number) {
+    pthread_mutex_lock(&ends.lock);
+    while (!has_come(number)) pthread_cond_wait(&ends.change, &ends.lock);
+    pthread_mutex_unlock(&ends.lock);
+}
+
+API result cuEventCreate(event **e, unsigned flags) {
+    (void)flags;
+    ENTER("cuEventCreate", true);
+    *e = calloc(1, sizeof **e);
+    return OK;
+}
+
+API result cuEventDestroy_v2(event *e) {
+    free(e);
+    ENTER("cuEventDestroy_v2", true);
+    return OK;
+}
+
+/* An error of a kernel is that of the events after it. */
+API result cuEventRecord(event *e, void *stream) {
+    result error = enter("cuEventRecord", true);
+    (void)stream;
+    if (error && error != fake.lost) return error;
+    pthread_mutex_lock(&ends.lock);
+    *e = (event){++ends.given, fake.lost};
+    pthread_mutex_unlock(&ends.lock);
+    return OK;
+}
+
+API result cuEventQuery(event *e) {
+    result error = enter("cuEventQuery", true);
+    if (error && error != fake.lost) return error;
+    pthread_mutex_lock(&ends.lock);
+    error = has_come(e->number) ? e->status : NOT_READY;
+    pthread_mutex_unlock(&ends.lock);
+    return error;
+}
+
+API result cuEventSynchronize(event *e) {
+    result error = enter("cuEventSynchronize", true);
+    if (error && error != fake.lost) return error;
+    wait_until(e->number);
+    return e->status;
 }
 
 API result cuStreamCreate(void **stream, unsigned flags) {
@@ -387,25 +413,8 @@ API result cuStreamDestroy_v2(void *stream) {
 
 API result cuStreamSynchronize(void *stream) {
     (void)stream;
-    pthread_mutex_lock(&calls.lock);
-    while (calls.first || calls.running) pthread_cond_wait(&calls.change, &calls.lock);
-    pthread_mutex_unlock(&calls.lock);
+    wait_until(ends.given);
     ENTER("cuStreamSynchronize", true);
-    return OK;
-}
-
-API result cuStreamAddCallback(void *stream, callback *f, void *user, unsigned flags) {
-    (void)flags;
-    result error = enter("cuStreamAddCallback", true);
-    if (error && error != fake.lost) return error;
-    call *c = malloc(sizeof *c);
-    *c = (call){.f = f, .stream = stream, .user = user, .status = fake.lost};
-    pthread_mutex_lock(&calls.lock);
-    start_calling();
-    *calls.end = c;
-    calls.end = &c->next;
-    pthread_cond_broadcast(&calls.change);
-    pthread_mutex_unlock(&calls.lock);
     return OK;
 }
 
@@ -567,21 +576,145 @@ static void write_down(fake_cuda_launch *l, const function *f, void **params) {
     }
 }
 
-API result cuLaunchKernel(function *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                          unsigned by, unsigned bz, unsigned shared, void *stream, void **params,
-                          void **extra) {
-    (void)extra;
-    ENTER("cuLaunchKernel", true);
-    if (!gx || !gy || !gz || gy > 65535 || gz > 65535 || gx > INT32_MAX || !stream ||
-        (uint64_t)bx * by * bz > 1024 || !bx || !by || !bz || bz > 64)
+/* A grid as the driver gets it, and as it keeps it. */
+typedef struct {
+    function *f;
+    unsigned grid[3], block[3], shared;
+    void **params, **extra;
+    void *kernel, *context;
+} kernel_node;
+
+static result check_grid(const kernel_node *k) {
+    const unsigned *g = k->grid, *b = k->block;
+    if (!g[0] || !g[1] || !g[2] || g[1] > 65535 || g[2] > 65535 || g[0] > INT32_MAX ||
+        (uint64_t)b[0] * b[1] * b[2] > 1024 || !b[0] || !b[1] || !b[2] || b[2] > 64)
         return INVALID_VALUE;
-    fake_cuda_launch l = {.grid = {gx, gy, gz}, .block = {bx, by, bz}, .shared = shared};
-    write_down(&l, f, params);
+    return OK;
+}
+
+static result run_grid(const kernel_node *k) {
+    fake_cuda_launch l = {.shared = k->shared};
+    memcpy(l.grid, k->grid, sizeof l.grid);
+    memcpy(l.block, k->block, sizeof l.block);
+    write_down(&l, k->f, k->params);
     pthread_mutex_lock(&fake.lock);
     if (fake.launches < MOST_LAUNCHES) fake.launch[fake.launches++] = l;
     result error = fail_as_told("kernel");
     if (error) fake.lost = error;
     pthread_mutex_unlock(&fake.lock);
-    if (!error && fake.run) fake.run(&l, params);
+    if (!error && fake.run) fake.run(&l, k->params);
+    return error;
+}
+
+API result cuLaunchKernel(function *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                          unsigned by, unsigned bz, unsigned shared, void *stream, void **params,
+                          void **extra) {
+    const kernel_node k = {f, {gx, gy, gz}, {bx, by, bz}, shared, params, extra, NULL, NULL};
+    ENTER("cuLaunchKernel", true);
+    if (!stream || check_grid(&k)) return INVALID_VALUE;
+    run_grid(&k);
     return OK;
+}
+
+/* --------------------------------------------------------------------------------------- graphs */
+
+typedef struct node {
+    kernel_node what; /* params are its own */
+    struct node *next, *after;
+} node;
+
+typedef struct graph {
+    node *nodes;
+    unsigned n;
+    struct graph *of; /* a replay's */
+} graph;
+
+/* The driver copies parameters. */
+static void keep_params(node *n, const kernel_node *from) {
+    n->what = *from;
+    n->what.params = calloc(from->f->params + 1, sizeof(void *));
+    for (unsigned k = 0; k < from->f->params; k++) {
+        n->what.params[k] = malloc(from->f->size[k] + 1);
+        memcpy(n->what.params[k], from->params[k], from->f->size[k]);
+    }
+}
+
+static void free_params(node *n) {
+    for (unsigned k = 0; k < n->what.f->params; k++) free(n->what.params[k]);
+    free(n->what.params);
+}
+
+static void free_graph(graph *g) {
+    for (node *n = g->nodes, *next; n; n = next) {
+        next = n->next;
+        free_params(n);
+        free(n);
+    }
+    free(g);
+}
+
+API result cuGraphCreate(graph **g, unsigned flags) {
+    ENTER("cuGraphCreate", true);
+    *g = calloc(1, sizeof **g);
+    fake.graphs++;
+    return flags ? INVALID_VALUE : OK;
+}
+
+API result cuGraphDestroy(graph *g) {
+    free_graph(g);
+    fake.graphs--;
+    ENTER("cuGraphDestroy", true);
+    return OK;
+}
+
+static node *add_node(graph *g, const kernel_node *what, node *after) {
+    node *n = calloc(1, sizeof *n), **at = &g->nodes;
+    keep_params(n, what);
+    n->after = after;
+    while (*at) at = &(*at)->next;
+    g->n++;
+    return *at = n;
+}
+
+/* Each node of these tests comes after the one before it. */
+API result cuGraphAddKernelNode_v2(node **n, graph *g, node *const *after, size_t count,
+                                   const kernel_node *what) {
+    ENTER("cuGraphAddKernelNode_v2", true);
+    if (check_grid(what) || count != (g->n != 0)) return INVALID_VALUE;
+    *n = add_node(g, what, count ? *after : NULL);
+    return OK;
+}
+
+API result cuGraphInstantiateWithFlags(graph **replay, graph *g, unsigned long long flags) {
+    ENTER("cuGraphInstantiateWithFlags", true);
+    if (flags) return INVALID_VALUE;
+    *replay = calloc(1, sizeof **replay);
+    (*replay)->of = g;
+    for (const node *n = g->nodes; n; n = n->next) add_node(*replay, &n->what, NULL);
+    fake.graphs++;
+    return OK;
+}
+
+API result cuGraphExecDestroy(graph *replay) {
+    free_graph(replay);
+    fake.graphs--;
+    ENTER("cuGraphExecDestroy", true);
+    return OK;
+}
+
+/* The node is that of the graph. */
+API result cuGraphExecKernelNodeSetParams_v2(graph *replay, node *which, const kernel_node *what) {
+    node *at = replay->nodes;
+    ENTER("cuGraphExecKernelNodeSetParams_v2", true);
+    for (const node *n = replay->of->nodes; n && n != which; n = n->next) at = at->next;
+    if (!at || check_grid(what)) return INVALID_VALUE;
+    free_params(at);
+    keep_params(at, what);
+    return OK;
+}
+
+API result cuGraphLaunch(graph *replay, void *stream) {
+    ENTER("cuGraphLaunch", true);
+    for (const node *n = replay->nodes; n; n = n->next) run_grid(&n->what);
+    return stream ? OK : INVALID_VALUE;
 }

@@ -35,6 +35,8 @@ void fake_cuda_fail(const char *symbol, unsigned n, int error, int lost);
 unsigned fake_cuda_count(const char *symbol);
 unsigned fake_cuda_launches(void);
 const fake_cuda_launch *fake_cuda_launch_at(unsigned n);
+/* While the device is held, events that are recorded do not come; commands have run all the same. */
+void fake_cuda_hold(int held);
 /* Forgets calls, launches and failures; memory and modules stay. */
 void fake_cuda_forget(void);
 /* What launches do; NULL: nothing.  Parameters are where the driver got them. */
@@ -42,5 +44,7 @@ void fake_cuda_run_with(void (*run)(const fake_cuda_launch *l, void **params));
 /* Blocks of memory and modules that are there. */
 unsigned fake_cuda_memories(void);
 unsigned fake_cuda_modules(void);
+/* Graphs, and those made ready. */
+unsigned fake_cuda_graphs(void);
 
 #endif

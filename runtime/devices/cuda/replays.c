@@ -1,0 +1,228 @@
+/* replays.c — launches of a recording that follow each other, as a graph of the driver.
+ *
+ * The first submission of a recording goes into the stream, since most recordings run only once.
+ * From the second on, each run of two or more launches is a graph: a chain of nodes, one for each
+ * grid, which the driver starts by one call.  Later submissions change the nodes whose parameters
+ * differ from those of the last one; where the number of grids differs, or the driver does not take
+ * a change, the graph is made again.  If it cannot be made, the launches go into the stream.
+ *
+ * Copies, fills and launches of kernels that print (which begin and end with such commands) are no
+ * nodes: they are in the stream, between graphs.
+ */
+#include "runtime/devices/cuda/cuda.h"
+
+#include <stdlib.h>
+
+/* A grid, with the bytes of all its parameters. */
+typedef struct {
+    cu_kernel_node what;
+    unsigned char *bytes;
+    size_t size;
+} grid;
+
+typedef struct {
+    cu_node node;
+    cu_kernel_node what;
+    unsigned char *bytes; /* malloc'ed */
+    size_t size;
+} replay_node;
+
+struct cuda_replay {
+    uint64_t recording;
+    size_t first; /* command of its submissions */
+    bool refused; /* the driver does not make it */
+    cu_graph graph;
+    cu_replay replay; /* NULL: not made yet */
+    replay_node *nodes;
+    size_t n;
+    uint64_t last; /* number of the last submission that has run it */
+    cuda_replay *next;
+};
+
+struct cuda_recorder {
+    ir_arena *scratch;
+    ir_vec(grid) grids;
+};
+
+/* -------------------------------------------------------------------------------------- grids */
+
+void cuda_record_grid(cuda *d, const cu_kernel_node *what, const size_t *size, size_t n) {
+    ir_arena *scratch = d->recorder->scratch;
+    grid *g = ir_push(scratch, &d->recorder->grids);
+    *g = (grid){.what = *what};
+    for (size_t k = 0; k < n; k++) g->size += size[k];
+    g->bytes = ir_new_array(scratch, unsigned char, g->size + 1);
+    g->what.params = ir_new_array(scratch, void *, n + 1);
+    unsigned char *at = g->bytes;
+    for (size_t k = 0; k < n; k++) {
+        g->what.params[k] = memcpy(at, what->params[k], size[k]);
+        at += size[k];
+    }
+}
+
+void cuda_launch_grid(cuda *d, const cu_kernel_node *w) {
+    cuda_must(d, "cuLaunchKernel",
+              d->cu->launch(w->function, w->grid[0], w->grid[1], w->grid[2], w->block[0],
+                            w->block[1], w->block[2], w->shared, d->stream, w->params, NULL));
+}
+
+/* --------------------------------------------------------------------------------------- graphs */
+
+static void drop_graph(const cuda *d, cuda_replay *r) {
+    if (r->replay) d->cu->end_replay(r->replay);
+    if (r->graph) d->cu->end_graph(r->graph);
+    for (size_t k = 0; k < r->n; k++) free(r->nodes[k].bytes);
+    free(r->nodes);
+    r->replay = NULL;
+    r->graph = NULL;
+    r->nodes = NULL;
+    r->n = 0;
+}
+
+/* What a node was given last. */
+static bool keep_bytes(replay_node *to, const grid *g) {
+    if (to->size != g->size) {
+        unsigned char *bytes = realloc(to->bytes, g->size + 1);
+        if (!bytes) return false;
+        to->bytes = bytes;
+        to->size = g->size;
+    }
+    memcpy(to->bytes, g->bytes, g->size);
+    to->what = g->what;
+    return true;
+}
+
+static bool add_node(const cuda *d, cuda_replay *r, const grid *g) {
+    replay_node *to = &r->nodes[r->n];
+    const cu_node *after = r->n ? &to[-1].node : NULL;
+    if (d->cu->add_kernel(&to->node, r->graph, after, r->n != 0, &g->what)) return false;
+    r->n++;
+    return keep_bytes(to, g);
+}
+
+static bool make_graph(const cuda *d, cuda_replay *r) {
+    const struct cuda_recorder *from = d->recorder;
+    drop_graph(d, r);
+    r->nodes = calloc(from->grids.n, sizeof *r->nodes);
+    bool ok = r->nodes && !d->cu->graph(&r->graph, 0);
+    for (uint32_t k = 0; ok && k < from->grids.n; k++) ok = add_node(d, r, &from->grids.data[k]);
+    ok = ok && !d->cu->make_replay(&r->replay, r->graph, 0);
+    if (!ok) drop_graph(d, r);
+    return ok;
+}
+
+static bool is_same(const replay_node *n, const grid *g) {
+    return n->what.function == g->what.function && n->size == g->size &&
+           n->what.shared == g->what.shared &&
+           memcmp(n->what.grid, g->what.grid, sizeof g->what.grid) == 0 &&
+           memcmp(n->what.block, g->what.block, sizeof g->what.block) == 0 &&
+           memcmp(n->bytes, g->bytes, g->size) == 0;
+}
+
+/* False: it has to be made again. */
+static bool change_graph(const cuda *d, cuda_replay *r) {
+    const struct cuda_recorder *from = d->recorder;
+    if (!r->replay || r->n != from->grids.n) return false;
+    for (size_t k = 0; k < r->n; k++) {
+        const grid *g = &from->grids.data[k];
+        if (is_same(&r->nodes[k], g)) continue;
+        if (d->cu->change_kernel(r->replay, r->nodes[k].node, &g->what)) return false;
+        if (!keep_bytes(&r->nodes[k], g)) return false;
+    }
+    return true;
+}
+
+/* ----------------------------------------------------------------------------------- recordings */
+
+static bool has_graphs(const cu_calls *cu) {
+    return cu->graph && cu->end_graph && cu->add_kernel && cu->make_replay && cu->end_replay &&
+           cu->change_kernel && cu->replay;
+}
+
+/* Launches from there on that may be nodes. */
+static size_t count_launches(const rt_submission *s, size_t first) {
+    size_t n = first;
+    while (n < s->count && s->commands[n].kind == RT_COMMAND_LAUNCH &&
+           !s->commands[n].launch.function->prints)
+        n++;
+    return n - first;
+}
+
+static cuda_replay *find_replay(const cuda *d, uint64_t recording, size_t first) {
+    cuda_replay *r = d->replays;
+    while (r && (r->recording != recording || r->first != first)) r = r->next;
+    return r;
+}
+
+static void note_recording(cuda *d, uint64_t recording, size_t first) {
+    cuda_replay *r = malloc(sizeof *r);
+    if (!r) return;
+    *r = (cuda_replay){.recording = recording, .first = first, .next = d->replays};
+    d->replays = r;
+}
+
+/* Into the stream, where there is no graph. */
+static void launch_grids(cuda *d) {
+    for (uint32_t k = 0; k < d->recorder->grids.n; k++)
+        cuda_launch_grid(d, &d->recorder->grids.data[k].what);
+}
+
+static void run(cuda *d, cuda_replay *r) {
+    bool several = d->recorder->grids.n > 1;
+    if (several && !r->refused) r->refused = !change_graph(d, r) && !make_graph(d, r);
+    if (!several || r->refused || d->cu->replay(r->replay, d->stream)) {
+        launch_grids(d);
+        return;
+    }
+    r->last = d->submitted + 1;
+}
+
+size_t cuda_replay_launches(cuda *d, const rt_submission *s, size_t first, ir_arena *scratch) {
+    size_t n = s->recording && has_graphs(d->cu) ? count_launches(s, first) : 0;
+    if (n < 2) return 0;
+    cuda_replay *r = find_replay(d, s->recording, first);
+    if (!r) note_recording(d, s->recording, first);
+    if (!r || r->refused) return 0;
+    struct cuda_recorder recorder = {.scratch = scratch};
+    d->recorder = &recorder;
+    for (size_t k = 0; k < n; k++) cuda_launch(d, &s->commands[first + k].launch, scratch);
+    run(d, r);
+    d->recorder = NULL;
+    return n;
+}
+
+/* ----------------------------------------------------------------------------------------- ends */
+
+/* With the lock held. */
+static bool is_running(const cuda *d, const cuda_replay *r) {
+    return d->first && d->first->number <= r->last;
+}
+
+/* Of those that are not needed any more, the ones that do not run. */
+static void free_forgotten(cuda *d) {
+    for (cuda_replay **at = &d->replays, *r; (r = *at);) {
+        pthread_mutex_lock(&d->lock);
+        bool keep = r->recording || is_running(d, r);
+        pthread_mutex_unlock(&d->lock);
+        if (keep) {
+            at = &r->next;
+            continue;
+        }
+        *at = r->next;
+        drop_graph(d, r);
+        free(r);
+    }
+}
+
+void cuda_forget(rt_device *device, uint64_t recording) {
+    cuda *d = (cuda *)device;
+    for (cuda_replay *r = d->replays; r; r = r->next)
+        if (r->recording == recording) r->recording = 0;
+    d->cu->set_current(d->context);
+    free_forgotten(d);
+}
+
+void cuda_free_replays(cuda *d) {
+    for (cuda_replay *r = d->replays; r; r = r->next) r->recording = 0;
+    free_forgotten(d);
+}

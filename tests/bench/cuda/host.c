@@ -1,0 +1,260 @@
+/* host.c — what the host pays for kernels on an NVIDIA GPU, next to the driver alone.
+ *
+ *   host BUILD            BUILD/bench holds saxpy.spv, scale.spv and matmul.spv
+ *
+ * Launches and graphs: batches of small kernels, by the driver's functions and by a queue of the
+ * library, in turn; medians of rounds, in microseconds of a launch or a run.  "Until given" ends
+ * when the last call has returned, "until done" when the device has nothing left.  Each row checks
+ * its result.  Then texts (texts.c) and starts of processes (start.c).
+ */
+#include "tests/bench/cuda/host.h"
+
+#include "runtime/spvfuse_queue.h"
+
+#include <string.h>
+
+enum { BATCH = 1000, RUNS = 200 };
+
+static const char kernel[] = "target 64\n"
+                             "kernel @add(%out: ptr.global of i32, %in: ptr.global const of i32, "
+                             "%k: i32) {\n"
+                             "entry:\n"
+                             "  %x: i64 = global_id 0\n"
+                             "  %b: i64 = shl %x, 2\n"
+                             "  %p: ptr.global = ptradd %in, %b inbounds\n"
+                             "  %q: ptr.global = ptradd %out, %b inbounds\n"
+                             "  %v: i32 = load %p align 4\n"
+                             "  %s: i32 = add %v, %k\n"
+                             "  store %s, %q align 4\n"
+                             "  ret\n"
+                             "}\n";
+
+static struct {
+    spvf_context *context;
+    spvf_module *module;
+    spvf_device *device;
+    spvf_program *program;
+    spvf_queue *queue;
+    spvf_buffer *buffer[2];
+    spvf_graph *graph;
+    int32_t k;
+    uint64_t bare[2];
+    bool wrong;
+} t;
+
+static void must(bool ok, const char *what) {
+    if (ok) return;
+    fprintf(stderr, "host: %s\n", what);
+    exit(1);
+}
+
+char *emit_ptx(const spvf_module *m, const char *options) {
+    char target[100];
+    spvf_blob blob;
+    snprintf(target, sizeof target, "ptx:sm_%u%s", bare_sm(), options);
+    if (spvf_module_emit(m, target, &blob)) return NULL;
+    char *text = calloc(blob.size + 1, 1);
+    if (text) memcpy(text, blob.data, blob.size);
+    spvf_blob_destroy(&blob);
+    return text;
+}
+
+static void open_all(void) {
+    const spvf_context_options o = {.size = sizeof o, .message = show_message};
+    must(bare_open(), "there is no GPU");
+    must(!spvf_context_create(&o, &t.context), "no context");
+    must(!spvf_module_load(t.context, "add", kernel, strlen(kernel), NULL, &t.module), "no module");
+    size_t size;
+    char *ptx = emit_ptx(t.module, ",offset");
+    void *cubin = ptx ? bare_compile(ptx, &size) : NULL;
+    must(cubin && bare_load(cubin, "add"), "the kernel does not load");
+    free(cubin);
+    free(ptx);
+    must(!spvf_device_open(t.context, "cuda", &t.device), "no device");
+    must(!spvf_program_create(t.device, t.module, &t.program), "no program");
+    must(!spvf_queue_create(t.device, NULL, &t.queue), "no queue");
+    int32_t zeros[ADD_ITEMS] = {0};
+    for (int k = 0; k < 2; k++) {
+        must(!spvf_buffer_create(t.device, sizeof zeros, zeros, 0, &t.buffer[k]), "no buffer");
+        must((t.bare[k] = bare_allocate(sizeof zeros)) != 0, "no memory");
+    }
+}
+
+/* ------------------------------------------------------------------------------------- launches */
+
+static spvf_launch ours(spvf_argument args[3]) {
+    args[0] = (spvf_argument){.buffer = t.buffer[0]};
+    args[1] = (spvf_argument){.buffer = t.buffer[0]};
+    args[2] = (spvf_argument){.bytes = &t.k, .size = sizeof t.k};
+    return (spvf_launch){.program = t.program,
+                         .kernel = "add",
+                         .range = {.dims = 1, .global = {ADD_ITEMS}, .local = {ADD_ITEMS}},
+                         .args = args,
+                         .arg_count = 3};
+}
+
+/* Microseconds of one, until they are given and until they are done. */
+typedef struct {
+    double given[ROUNDS], done[ROUNDS];
+} times;
+
+static double median_of(const double *v) {
+    double copy[ROUNDS];
+    memcpy(copy, v, sizeof copy);
+    return median(copy, ROUNDS);
+}
+
+static void bare_batch(times *to, unsigned round) {
+    const add_arguments a = {t.bare[0], t.bare[0], 1};
+    double start = now();
+    for (unsigned k = 0; k < BATCH; k++) must(bare_add(&a), "a launch fails");
+    to->given[round] = (now() - start) / BATCH;
+    must(bare_wait(), "the stream fails");
+    to->done[round] = (now() - start) / BATCH;
+}
+
+static void our_batch(times *to, unsigned round, bool events) {
+    spvf_argument args[3];
+    spvf_event *e[BATCH];
+    t.k = 1;
+    const spvf_launch l = ours(args);
+    double start = now();
+    for (unsigned k = 0; k < BATCH; k++)
+        must(!spvf_queue_launch(t.queue, &l, NULL, events ? &e[k] : NULL), "a launch fails");
+    to->given[round] = (now() - start) / BATCH;
+    must(!spvf_queue_finish(t.queue), "the queue fails");
+    to->done[round] = (now() - start) / BATCH;
+    for (unsigned k = 0; events && k < BATCH; k++) spvf_event_destroy(e[k]);
+}
+
+static void show(const char *name, const times *bare, const times *own) {
+    double given[ROUNDS], done[ROUNDS];
+    for (unsigned k = 0; k < ROUNDS; k++) {
+        given[k] = own->given[k] - bare->given[k];
+        done[k] = own->done[k] - bare->done[k];
+    }
+    printf("%-44s until given %7.2f %7.2f %+6.2f   until done %7.2f %7.2f %+6.2f us\n", name,
+           median_of(bare->given), median_of(own->given), median_of(given), median_of(bare->done),
+           median_of(own->done), median_of(done));
+}
+
+static void expect_sum(int32_t sum) {
+    int32_t back[ADD_ITEMS];
+    must(!spvf_queue_read(t.queue, t.buffer[0], 0, back, sizeof back, NULL, NULL) &&
+             !spvf_queue_finish(t.queue),
+         "reading fails");
+    for (int k = 0; k < ADD_ITEMS; k++) t.wrong |= back[k] != sum;
+    if (t.wrong) printf("a result of ours is wrong\n");
+}
+
+static void time_launches(void) {
+    static times bare, own, with_events;
+    times first;
+    for (unsigned k = 0; k < 3; k++) {
+        bare_batch(&first, k);
+        our_batch(&first, k, false);
+    }
+    for (unsigned k = 0; k < ROUNDS; k++) {
+        bare_batch(&bare, k);
+        our_batch(&own, k, false);
+        our_batch(&with_events, k, true);
+    }
+    show("launch, of 1000", &bare, &own);
+    show("launch with an event for each", &bare, &with_events);
+    expect_sum((3 + 2 * ROUNDS) * BATCH);
+}
+
+/* --------------------------------------------------------------------------------------- graphs */
+
+static add_arguments bare_step(int32_t k) { return (add_arguments){t.bare[0], t.bare[0], k}; }
+
+static void make_graphs(void) {
+    const spvf_graph_options o = {.size = sizeof o, .unfused = true};
+    spvf_argument args[3];
+    add_arguments steps[STEPS];
+    t.k = 0;
+    const spvf_launch l = ours(args);
+    must(!spvf_graph_create(t.device, &o, &t.graph), "no graph");
+    for (unsigned k = 0; k < STEPS; k++) {
+        must(!spvf_graph_launch(t.graph, &l, NULL), "a graph takes no launch");
+        steps[k] = bare_step(0);
+    }
+    must(!spvf_graph_commit(t.graph), "the graph is not committed");
+    must(bare_make_graph(steps), "no graph by hand");
+}
+
+/* changed: launches that get another value before each run; each: waits after each run. */
+typedef struct {
+    unsigned changed;
+    bool each;
+} manner;
+
+static void bare_runs(times *to, unsigned round, manner m) {
+    double start = now();
+    for (unsigned k = 0; k < RUNS; k++) {
+        const add_arguments a = bare_step((int32_t)k);
+        for (unsigned n = 0; n < m.changed; n++) must(bare_change(n, &a), "no change by hand");
+        must(bare_replay(), "no run by hand");
+        if (m.each) must(bare_wait(), "the stream fails");
+    }
+    to->given[round] = (now() - start) / RUNS;
+    must(bare_wait(), "the stream fails");
+    to->done[round] = (now() - start) / RUNS;
+}
+
+static void our_runs(times *to, unsigned round, manner m) {
+    double start = now();
+    for (unsigned k = 0; k < RUNS; k++) {
+        const int32_t value = (int32_t)k;
+        for (unsigned n = 0; n < m.changed; n++)
+            must(!spvf_graph_set_value(t.graph, n, 2, &value, sizeof value), "no change");
+        must(!spvf_graph_run(t.graph, t.queue, NULL, NULL), "no run");
+        if (m.each) must(!spvf_queue_finish(t.queue), "the queue fails");
+    }
+    to->given[round] = (now() - start) / RUNS;
+    must(!spvf_queue_finish(t.queue), "the queue fails");
+    to->done[round] = (now() - start) / RUNS;
+}
+
+static void time_graph(const char *name, manner m) {
+    static times bare, own;
+    for (unsigned k = 0; k < ROUNDS; k++) {
+        bare_runs(&bare, k, m);
+        our_runs(&own, k, m);
+    }
+    show(name, &bare, &own);
+}
+
+static void time_graphs(void) {
+    make_graphs();
+    time_graph("graph of 8 kernels", (manner){0, false});
+    time_graph("graph of 8, one value changed", (manner){1, false});
+    time_graph("graph of 8, all values changed", (manner){STEPS, false});
+    time_graph("graph of 8, waited for after each run", (manner){0, true});
+}
+
+static void close_all(void) {
+    spvf_graph_destroy(t.graph);
+    for (int k = 0; k < 2; k++) spvf_buffer_destroy(t.buffer[k]);
+    spvf_queue_destroy(t.queue);
+    spvf_program_destroy(t.program);
+    spvf_device_destroy(t.device);
+    spvf_module_destroy(t.module);
+    spvf_context_destroy(t.context);
+}
+
+int main(int argc, char **argv) {
+    char folder[1000];
+    if (argc < 2) return fprintf(stderr, "usage: host BUILD\n"), 2;
+    snprintf(folder, sizeof folder, "%s/bench", argv[1]);
+    if (argc > 2) return start_as(argv[2], folder);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    open_all();
+    printf("%s: the driver alone, ours, and the difference\n", bare_name());
+    time_launches();
+    time_graphs();
+    close_all();
+    time_starts(argv[0], argv[1]);
+    time_texts(folder);
+    return t.wrong;
+}
