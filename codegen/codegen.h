@@ -81,14 +81,17 @@ typedef struct {
     uint32_t at, file, line, column; /* line 0: not known */
 } cg_line;
 
+enum { CG_GENERAL, CG_VECTOR, CG_MASK, CG_CLASSES }; /* registers of a machine */
+
 /* How a function keeps what is its caller's.  Every function begins by pushing the frame pointer,
  * below the return address, and sets it to the stack pointer then.  The other registers that it
  * saves lie below, and are in place at the end of the `prologue`. */
 typedef struct {
     uint32_t symbol;
-    uint32_t before;   /* bytes of code before that push */
-    uint32_t prologue; /* bytes of code, with those */
-    uint64_t stack;    /* bytes that the function and all that it calls need at most */
+    uint32_t before;               /* bytes of code before that push */
+    uint32_t prologue;             /* bytes of code, with those */
+    uint64_t stack;                /* bytes that the function and all that it calls need at most */
+    uint8_t registers[CG_CLASSES]; /* by class: how many the function writes */
     uint32_t nsaved;
     struct {
         uint8_t reg;   /* DWARF's number */

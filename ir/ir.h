@@ -736,7 +736,10 @@ static inline int64_t ir_signed_const(const ir_inst *c) {
 
 /* --------------------------------------------------------- text form (print.c, lex.re, parse.c) */
 
-enum { IR_PRINT_LOC = 1 /* trailing !word and the line table */ };
+enum {
+    IR_PRINT_LOC = 1,  /* trailing !word and the line table */
+    IR_PRINT_LINES = 2 /* a trailing comment with the place in the source, where it is known */
+};
 void ir_print_module(ir_text *out, const ir_module *m, unsigned flags);
 void ir_print_func(ir_text *out, const ir_func *f, unsigned flags);
 void ir_print_inst(ir_text *out, const ir_inst *i); /* one line, for messages and dumps */

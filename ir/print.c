@@ -255,6 +255,14 @@ static void put_func_attrs(ir_text *out, const ir_func *f) {
     put_kernel_attrs(out, &f->attrs);
 }
 
+/* "  ; saxpy.cl:3" */
+static void put_line(ir_text *out, const ir_inst *i, unsigned flags) {
+    const ir_module *m = i->block->func->module;
+    const ir_line *line = flags & IR_PRINT_LINES ? ir_line_of(m, i->loc) : NULL;
+    if (line && line->file < m->files.n)
+        ir_putf(out, "  ; %s:%u", m->files.data[line->file], line->line);
+}
+
 void text_print_block(text_printer *p, ir_text *out, const ir_block *b, unsigned flags) {
     text_print_label(p, b);
     ir_put(out, ":");
@@ -264,6 +272,7 @@ void text_print_block(text_printer *p, ir_text *out, const ir_block *b, unsigned
         ir_put(out, "  ");
         text_print_inst(p, i);
         put_loc(out, i->loc, flags);
+        put_line(out, i, flags);
         ir_put(out, "\n");
     }
 }

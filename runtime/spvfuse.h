@@ -512,6 +512,7 @@ typedef struct {
     bool always;             /* every item gets there */
     uint64_t size;           /* in bytes; 0: unknown */
     const char *place;       /* "%out + 4*global_id.0": parameter, offset in bytes */
+    const char *source;      /* "out[i+1]", where i, j and k are global ids; NULL: not known */
     const char *source_file; /* NULL: unknown, as are line and column 0 */
     uint32_t source_line, source_column;
 } spvf_access;
@@ -563,8 +564,9 @@ SPVF_API void spvf_fusion_destroy(spvf_fusion *fusion);
 typedef struct {
     const char *kernel;
     spvf_range range;
-    bool guarded;  /* runs on some of the fused kernel's items only */
-    bool remapped; /* its ids are computed from the linear id */
+    bool guarded;   /* runs on some of the fused kernel's items only */
+    bool remapped;  /* its ids are computed from the linear id */
+    const char *ir; /* with listings: the text of the kernel by itself; otherwise NULL */
 } spvf_explained_member;
 
 /* Between a member and the next. */
@@ -672,6 +674,9 @@ typedef struct {
     const char *failure; /* why there is no code, or NULL */
     const spvf_explained_loop *loops;
     size_t loop_count;
+    uint64_t code_bytes, stack_bytes; /* of the function for a box of work-groups */
+    uint32_t general_registers, vector_registers, mask_registers; /* that it writes */
+    const char *assembly; /* with listings: its text, with lines of the source; otherwise NULL */
 } spvf_explained_code;
 
 struct spvf_explanation {
@@ -699,6 +704,7 @@ struct spvf_explanation {
     /* Of spvf_plan_explain_code: of the fused kernel, or of all members if the group was refused. */
     const spvf_explained_code *codes;
     size_t code_count;
+    const char *ir; /* with listings: the text of the fused kernel; otherwise NULL */
 };
 
 /* Fuses, and gives only the explanation.  That the kernels are refused is no failure and no
@@ -709,6 +715,10 @@ SPVF_API spvf_status spvf_explain(spvf_context *context, const spvf_fuse_options
 SPVF_API const spvf_explanation *spvf_fusion_explanation(const spvf_fusion *fusion);
 /* For people to read, as `spvfuse explain` prints it; to be given to free().  NULL: no memory. */
 SPVF_API char *spvf_explanation_text(const spvf_explanation *explanation);
+/* The same for programs: one value of JSON, in UTF-8, as docs/EXPLAIN.md lists it.  All keys are
+ * there, in the same order; what is absent is null.  The text is the caller's, for free(); NULL: no
+ * memory, or `explanation` is NULL.  Reads only the explanation, so several threads may do so. */
+SPVF_API char *spvf_explanation_json(const spvf_explanation *explanation);
 /* Not for those that belong to a fusion or a message. */
 SPVF_API void spvf_explanation_destroy(spvf_explanation *explanation);
 
@@ -806,6 +816,38 @@ SPVF_API spvf_status spvf_plan_fuse(spvf_plan *plan, size_t index, spvf_fusion *
 /* Explains what spvf_default_device would do with group `index`, as spvf_explain does; strict when
  * the group is.  What that device cannot run of what would be fused is refused. */
 SPVF_API spvf_status spvf_plan_explain(spvf_plan *plan, size_t index, spvf_explanation **out);
+/* What an explanation is to hold. */
+typedef struct {
+    size_t size;        /* sizeof(spvf_explain_options) */
+    bool code;          /* that of the kernels that run, as of spvf_plan_explain_code */
+    const char *target; /* of the code, or NULL */
+    bool listings;      /* the texts of kernels before and after fusion, and of the code */
+} spvf_explain_options;
+/* The same as spvf_plan_explain, with options; NULL: none. */
+SPVF_API spvf_status spvf_plan_explain_with(spvf_plan *plan, size_t index,
+                                            const spvf_explain_options *options,
+                                            spvf_explanation **out);
+
+/* Launches of a plan that follow each other, and become one kernel or stay as they are. */
+typedef struct {
+    size_t first, count; /* launches, from 0 on */
+    spvf_explanation *explanation;
+    /* Of spvf_plan_divide: why the next launch is no part of the kernel, a refusal whose members
+     * begin with the launch `first`; NULL: it could not be, or there is none. */
+    spvf_explanation *cut;
+} spvf_explained_part;
+/* Divides all launches of a plan into kernels that are as long as possible, as a graph does
+ * (spvfuse_queue.h), and explains each; a launch by itself is a group of one.  What the plan says of
+ * groups does not count; launches are not moved over `expect`, `print` and `write`.  Device and
+ * options as for spvf_plan_explain_with.  The parts are the caller's, to be given to
+ * spvf_explained_parts_destroy; after an error there are none. */
+SPVF_API spvf_status spvf_plan_divide(spvf_plan *plan, const spvf_explain_options *options,
+                                      spvf_explained_part **parts, size_t *count);
+SPVF_API void spvf_explained_parts_destroy(spvf_explained_part *parts, size_t count);
+/* A few lines for people: how many launches become how many, bytes before and after, and what keeps
+ * launches apart; to be given to free().  NULL: no memory. */
+SPVF_API char *spvf_explained_parts_summary(const spvf_explained_part *parts, size_t count);
+
 /* Explains also the code of the kernels that run then, as spvf_explain_code does.  If the target is
  * NULL and no native code is made here, there are no codes. */
 SPVF_API spvf_status spvf_plan_explain_code(spvf_plan *plan, size_t index, const char *target,

@@ -2,12 +2,20 @@
  */
 #include "codegen/native/emit.h"
 
+/* A comment: "    # saxpy.cl:3" */
+static void list_line(const cg_unit *u, uint32_t loc) {
+    const ir_line *line = ir_line_of(u->module, loc);
+    if (line && line->file < u->module->files.n)
+        ir_putf(u->listing, "    # %s:%u\n", u->module->files.data[line->file], line->line);
+}
+
 void cg_note_line(cg_unit *u, uint32_t loc) {
     if (!u->want_lines || !loc) return;
     if (u->lines.n && u->lines.data[u->lines.n - 1].loc == loc) return;
     uint32_t here = u->target->new_label(u);
     u->target->bind(u, here);
     *ir_push(u->arena, &u->lines) = (cg_open_line){here, loc};
+    if (u->listing) list_line(u, loc);
 }
 
 static uint32_t first_loc(const cg_code_order *order) {

@@ -57,6 +57,7 @@ struct cg_unit {
     ir_map symbol_of; /* of the same: symbol + 1 */
     ir_vec(cg_open_frame) frames;
     ir_vec(const ir_func *) calls; /* callees, by caller; NULL: a function of the launch's */
+    const ir_module *module; /* that is compiled */
     bool want_lines;
     ir_vec(cg_open_line) lines;
     ir_text *listing; /* of the function that is emitted, or NULL */

@@ -145,6 +145,8 @@ static void note_frame(const emitter *e) {
                          {.before = e->before, .prologue = e->prologue, .nsaved = e->nsaved},
                          .calls = e->w->unit.calls.n};
     x->bytes = 2 * PUSHED + PUSHED * e->nsaved + e->frame + e->places.align;
+    for (unsigned c = 0; c < CG_CLASSES; c++)
+        x->frame.registers[c] = (uint8_t)__builtin_popcount(e->a->used[c]);
     for (unsigned n = 0; n < e->nsaved; n++) {
         x->frame.saved[n].reg = dwarf_number(e->saved[n]);
         x->frame.saved[n].below = 8 * (int32_t)(n + 1);

@@ -200,8 +200,9 @@ typedef struct {
     unsigned kind; /* PASS_READS … */
     uint64_t size; /* in bytes; 0: unknown */
     bool always;
-    const char *place; /* "%out + 4*global_id.0" */
-    const char *file;  /* of the source, with line and column; NULL: unknown */
+    const char *place;  /* "%out + 4*global_id.0" */
+    const char *source; /* "out[i]", where i, j and k are global ids; NULL: not known */
+    const char *file;   /* of the source, with line and column; NULL: unknown */
     uint32_t line, column;
 } pass_access_info;
 

@@ -48,6 +48,7 @@ static const spvf_access *explain_access(const explainer *e, const pass_access_i
                        .always = x->always,
                        .size = x->size,
                        .place = x->place,
+                       .source = x->source,
                        .source_file = x->file,
                        .source_line = x->line,
                        .source_column = x->column};

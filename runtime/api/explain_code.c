@@ -19,6 +19,7 @@ typedef struct {
     const ir_func *kernel;
     const char *target;
     const rt_known_arg *args; /* or NULL */
+    bool listed;              /* the text of the code is wanted */
     rt_native_options options;
     rt_facts without;
     ir_arena scratch;
@@ -172,14 +173,33 @@ static void find_shape(explaining *e) {
 
 /* -------------------------------------------------------------------------------------- compile */
 
+static uint32_t max(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
+/* What was written, and how large it is. */
+static void describe_object(explaining *e, const cg_object *o) {
+    spvf_explained_code *c = &e->code;
+    c->code_bytes = o->size[CG_TEXT];
+    if (o->kernels.n) c->stack_bytes = o->kernels.data[0].stack;
+    foreach_in (const cg_frame, f, o->frames) {
+        c->general_registers = max(c->general_registers, f->registers[CG_GENERAL]);
+        c->vector_registers = max(c->vector_registers, f->registers[CG_VECTOR]);
+        c->mask_registers = max(c->mask_registers, f->registers[CG_MASK]);
+    }
+}
+
 static void compile(void *arg) {
     explaining *e = arg;
     cg_object object;
+    ir_text listing = {.arena = e->to};
     find_shape(e);
     if (ir_is_declaration(e->kernel))
         rt_throw(e->context, IR_ERR_REFUSED, "%s",
                  e->kernel->refusal ? e->kernel->refusal : "it has no body");
+    e->options.code.lines = e->listed;
+    if (e->listed) e->options.code.listing = &listing;
     rt_cpu_compile(e->kernel, &e->options, &e->scratch, &object);
+    describe_object(e, &object);
+    e->code.assembly = listing.data;
 }
 
 static void try_to_compile(void *arg) {
@@ -232,7 +252,8 @@ spvf_explained_code rt_explain_code(spvf_context *context, const rt_code_request
                     .to = to,
                     .kernel = request->kernel,
                     .target = request->target,
-                    .args = request->args};
+                    .args = request->args,
+                    .listed = request->listing};
     if (request->range) e.code.range = *request->range;
     explain(&e);
     return e.code;

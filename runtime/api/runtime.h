@@ -106,6 +106,7 @@ typedef struct {
     const spvf_range *range;
     const char *target;       /* as in spvf_explain_code, not NULL */
     const rt_known_arg *args; /* by parameter; NULL: not known */
+    bool listing;             /* the text of the code is wanted */
 } rt_code_request;
 /* As spvf_explain_code does; the result lies in the arena. (explain_code.c) */
 spvf_explained_code rt_explain_code(spvf_context *context, const rt_code_request *request,

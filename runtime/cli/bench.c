@@ -48,7 +48,7 @@ static void json_timing(void *user, const spvf_timing *t) {
     fputs(first_timing ? "" : ",", stdout);
     first_timing = false;
     fputs("{\"name\":", stdout);
-    cli_json_string(stdout, t->name);
+    json_put_string(stdout, t->name);
     printf(",\"launches\":%llu,\"fused\":%s,\"runs\":%u,\"fuse_ns\":%llu,\"compile_ns\":%llu,"
            "\"unfused_ns\":%llu,\"fused_ns\":%llu,\"unfused_cpu_ns\":%llu,\"fused_cpu_ns\":%llu,"
            "\"unfused_bytes\":%llu,\"fused_bytes\":%llu,"

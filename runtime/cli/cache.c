@@ -11,7 +11,7 @@ typedef struct {
 
 static void print_json(const spvf_cache_info *i) {
     fputs("{\"directory\":", stdout);
-    cli_json_string(stdout, i->directory);
+    json_put_string(stdout, i->directory);
     printf(",\"entries\":%llu,\"bytes\":%llu,\"limit\":%llu,\"foreign\":%llu,\"damaged\":%llu}\n",
            (unsigned long long)i->entries, (unsigned long long)i->bytes,
            (unsigned long long)i->limit, (unsigned long long)i->foreign,

@@ -3,6 +3,7 @@
 #ifndef SPVFUSE_CLI_H
 #define SPVFUSE_CLI_H
 
+#include "runtime/api/json_string.h"
 #include "runtime/spvfuse_container.h"
 
 #include <stdio.h>
@@ -102,9 +103,8 @@ void cli_print_counters(FILE *f, const spvf_context *c);
 /* The tables of passes, stages and facts of order. */
 int cli_list_passes(void);
 
-/* An explanation for people, and as one JSON value. */
+/* An explanation for people. */
 void cli_print_explanation(FILE *f, const spvf_explanation *e);
-void cli_json_explanation(FILE *f, const spvf_explanation *e);
 
 /* What a module or a container says of a kernel, on standard output: for people, and as a JSON
  * value. */
@@ -113,8 +113,5 @@ void cli_json_kernel(const spvf_kernel_info *k);
 /* The same of all that a container holds, which has been verified. */
 void cli_print_container(spvf_container *c);
 void cli_json_container(spvf_container *c);
-
-/* JSON on a stream: a string in quotes; bytes that are no UTF-8 become U+FFFD. */
-void cli_json_string(FILE *f, const char *s); /* NULL gives null */
 
 #endif

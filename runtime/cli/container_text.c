@@ -54,7 +54,7 @@ void cli_print_container(spvf_container *c) {
 
 static void json_member(const char *name, const char *value) {
     printf("\"%s\":", name);
-    cli_json_string(stdout, value);
+    json_put_string(stdout, value);
 }
 
 static void json_images(spvf_container *c) {

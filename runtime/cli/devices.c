@@ -42,12 +42,12 @@ static void print_device(void *user, const spvf_device_info *d) {
     if (cli_has("--json")) {
         fputs(first_device ? "{\"name\":" : ",{\"name\":", stdout);
         first_device = false;
-        cli_json_string(stdout, d->name);
+        json_put_string(stdout, d->name);
         fputs(",\"description\":", stdout);
-        cli_json_string(stdout, d->description);
+        json_put_string(stdout, d->description);
         printf(",\"takes_spirv\":%s,\"usable\":%s,\"why_not\":", d->takes_spirv ? "true" : "false",
                d->usable ? "true" : "false");
-        cli_json_string(stdout, d->why_not);
+        json_put_string(stdout, d->why_not);
         fputs(",\"can\":[", stdout);
         print_capabilities(&d->can, "\"");
         printf("],\"subgroup_size\":%u}", (unsigned)d->can.subgroup_size);

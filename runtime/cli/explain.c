@@ -1,11 +1,88 @@
-/* explain.c — `spvfuse explain`: what becomes of each group of a plan, and why.
+/* explain.c — `spvfuse explain`: what becomes of the launches of a plan, and why.
  *
- * The text is the library's.  A group that is refused does not end the command, unless --strict is
- * given.  explain_json.c prints the same as JSON.
+ * First comes a summary of a few lines; with -v, all that is known follows.  The texts and JSON
+ * are those of the library; explain_dot.c and explain_page.c write pictures.  Without --auto the
+ * groups of the plan are explained one after the other, and one that is refused or wrong does not
+ * end the command.
  */
-#include "runtime/cli/cli.h"
+#include "runtime/cli/explain.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------------------------- parts */
+
+static spvf_explain_options wanted(void) {
+    return (spvf_explain_options){.size = sizeof(spvf_explain_options),
+                                  .code = true,
+                                  .target = cli_get("-t"),
+                                  .listings = cli_has("--html")};
+}
+
+static bool explain_group(const char *file, spvf_plan *plan, size_t index, spvf_explanation **out) {
+    const spvf_explain_options o = wanted();
+    bool ok = spvf_plan_explain_with(plan, index, &o, out) == SPVF_OK;
+    if (*out && !(*out)->fused && cli_has("--strict")) ok = false;
+    if (!ok) fprintf(stderr, "%s: error: fuse group %zu was not fused\n", file, index + 1);
+    return ok;
+}
+
+/* Groups of which there is no explanation are left out. */
+static bool explain_groups(const char *file, spvf_plan *plan, cli_explained *all) {
+    size_t n = spvf_plan_group_count(plan), first = 0;
+    bool ok = true;
+    all->parts = calloc(n + 1, sizeof *all->parts);
+    for (size_t k = 0; all->parts && k < n; k++) {
+        spvf_explanation *e;
+        ok &= explain_group(file, plan, k, &e);
+        if (!e) continue;
+        all->parts[all->count++] =
+            (spvf_explained_part){.first = first, .count = e->member_count, .explanation = e};
+        first += e->member_count;
+    }
+    return ok && all->parts;
+}
+
+static bool divide_plan(spvf_plan *plan, cli_explained *all) {
+    const spvf_explain_options o = wanted();
+    bool ok = spvf_plan_divide(plan, &o, &all->parts, &all->count) == SPVF_OK;
+    for (size_t k = 0; k < all->count && cli_has("--strict"); k++) ok &= !all->parts[k].cut;
+    return ok;
+}
+
+/* ----------------------------------------------------------------------------------------- JSON */
+
+void cli_print_json(FILE *f, const spvf_explanation *e) {
+    char *text = e ? spvf_explanation_json(e) : NULL;
+    fputs(text ? text : "null", f);
+    free(text);
+}
+
+void cli_print_parts(FILE *f, const cli_explained *all) {
+    for (size_t k = 0; k < all->count; k++) {
+        const spvf_explained_part *p = &all->parts[k];
+        fprintf(f, "%s{\"first\":%zu,\"launches\":%zu,\"cut\":", k ? "," : "", p->first, p->count);
+        cli_print_json(f, p->cut);
+        putc('}', f);
+    }
+}
+
+static void print_json(const cli_explained *all) {
+    fputs("{\"groups\":[", stdout);
+    for (size_t k = 0; k < all->count; k++) {
+        if (k) putchar(',');
+        cli_print_json(stdout, all->parts[k].explanation);
+    }
+    putchar(']');
+    if (cli_has("--auto")) {
+        fputs(",\"parts\":[", stdout);
+        cli_print_parts(stdout, all);
+        putchar(']');
+    }
+    puts("}");
+}
+
+/* ----------------------------------------------------------------------------------------- text */
 
 void cli_print_explanation(FILE *f, const spvf_explanation *e) {
     char *text = spvf_explanation_text(e);
@@ -13,45 +90,111 @@ void cli_print_explanation(FILE *f, const spvf_explanation *e) {
     free(text);
 }
 
-static void print_group(const spvf_explanation *e, bool first) {
-    if (cli_has("--json")) {
-        if (!first) putchar(',');
-        cli_json_explanation(stdout, e);
-    } else {
-        if (!first) putchar('\n');
-        cli_print_explanation(stdout, e);
+static void print_kernels(const spvf_explanation *e) {
+    for (size_t m = 0; m < e->member_count; m++)
+        printf("%s@%s", m ? ", " : "", e->members[m].kernel);
+}
+
+static uint32_t most_lanes(const spvf_explained_code *c) {
+    uint32_t most = 1;
+    for (size_t k = 0; k < c->loop_count; k++) {
+        uint32_t lanes = c->loops[k].lanes * (c->loops[k].rows ? c->loops[k].rows : 1);
+        if (lanes > most) most = lanes;
+    }
+    return most;
+}
+
+enum { COLUMNS = 100 };
+
+/* Words, two columns deep, and four where they go on. */
+static void print_cure(const char *text) {
+    int column = printf("  cure:");
+    for (int n; *text; text += n + (text[n] == ' ')) {
+        n = (int)strcspn(text, " ");
+        if (column + 1 + n > COLUMNS)
+            column = printf("\n    %.*s", n, text) - 1;
+        else
+            column += printf(" %.*s", n, text);
+    }
+    putchar('\n');
+}
+
+/* A line about a part, and what can be done if it is refused. */
+static void print_part(const spvf_explanation *e) {
+    printf("%s: ", e->name);
+    print_kernels(e);
+    if (e->member_count > 1) fputs(e->fused ? " become one kernel" : " are not fused", stdout);
+    if (e->fused && e->code_count && most_lanes(e->codes) > 1)
+        printf(", %u work-items at a time", most_lanes(e->codes));
+    putchar('\n');
+    if (e->refusal && e->refusal->cure) print_cure(e->refusal->cure);
+}
+
+static void print_text(const cli_explained *all) {
+    char *summary = spvf_explained_parts_summary(all->parts, all->count);
+    fputs(summary ? summary : "error: out of memory\n", stdout);
+    free(summary);
+    for (size_t k = 0; k < all->count; k++) {
+        if (cli_has("-v") || k == 0) putchar('\n');
+        if (cli_has("-v"))
+            cli_print_explanation(stdout, all->parts[k].explanation);
+        else
+            print_part(all->parts[k].explanation);
     }
 }
 
-/* All groups are explained, whatever became of the others. */
-static bool explain_group(const char *file, spvf_plan *plan, size_t index, bool *first) {
-    spvf_explanation *e;
-    bool ok = spvf_plan_explain_code(plan, index, cli_get("-t"), &e) == SPVF_OK;
-    if (e) print_group(e, *first);
-    if (e) *first = false;
-    if (e && !e->fused && cli_has("--strict")) ok = false;
-    if (!ok) fprintf(stderr, "%s: error: fuse group %zu was not fused\n", file, index + 1);
-    spvf_explanation_destroy(e);
+/* ------------------------------------------------------------------------------------ whole */
+
+static bool goes_to_output(const char *option) {
+    const char *path = cli_get(option);
+    return path && path[0] == '-' && !path[1];
+}
+
+static bool write_file(const char *option, void (*print)(FILE *f, const cli_explained *all),
+                       const cli_explained *all) {
+    char *text = NULL;
+    size_t size;
+    if (!cli_has(option)) return true;
+    FILE *f = open_memstream(&text, &size);
+    if (f) print(f, all);
+    bool ok = f && !ferror(f);
+    if (f) ok &= fclose(f) == 0;
+    if (ok)
+        ok = cli_write(cli_get(option), text, size);
+    else
+        fprintf(stderr, "spvfuse: out of memory\n");
+    free(text);
     return ok;
 }
 
 static bool explain_plan(const char *file, spvf_plan *plan) {
-    bool ok = true, first = true;
-    if (cli_has("--json")) fputs("{\"groups\":[", stdout);
-    for (size_t k = 0; k < spvf_plan_group_count(plan); k++)
-        ok &= explain_group(file, plan, k, &first);
-    if (cli_has("--json")) puts("]}");
+    cli_explained all = {.file = file, .divided = cli_has("--auto")};
+    bool ok = all.divided ? divide_plan(plan, &all) : explain_groups(file, plan, &all);
+    if (cli_has("--json"))
+        print_json(&all);
+    else if (!all.count && ok && !goes_to_output("--dot") && !goes_to_output("--html"))
+        puts("nothing to fuse: the plan has no group, see also --auto");
+    else if (all.count && !goes_to_output("--dot") && !goes_to_output("--html"))
+        print_text(&all);
+    ok &= write_file("--dot", cli_print_dot, &all);
+    ok &= write_file("--html", cli_print_page, &all);
+    spvf_explained_parts_destroy(all.parts, all.count);
     return ok;
 }
 
 static int run_explain(const char *const *files) { return cli_with_plan(files[0], explain_plan); }
 
-static const cli_option options[] = {{"-t", "TARGET",
-                                      "explain code for it: x86_64[:v2|:v3|:v4|:icelake], with "
-                                      "options as \",simd=N\" (default: this machine)"},
-                                     {"--json", NULL, "for programs"},
-                                     {"--strict", NULL, "a group that is refused is an error"},
-                                     {NULL, NULL, NULL}};
+static const cli_option options[] = {
+    {"-t", "TARGET",
+     "explain code for it: x86_64[:v2|:v3|:v4|:icelake], with options as \",simd=N\" (default: "
+     "this "
+     "machine)"},
+    {"--auto", NULL, "divide all launches of the plan, as graphs do, whatever its groups are"},
+    {"--json", NULL, "for programs"},
+    {"--dot", "FILE", "launches and buffers as a graph for Graphviz"},
+    {"--html", "FILE", "a page to look at, in one file"},
+    {"--strict", NULL, "launches that are not fused are an error"},
+    {NULL, NULL, NULL}};
 const cli_command cli_explain = {.name = "explain",
                                  .arguments = "PLAN",
                                  .help = "what fuses, what becomes vectors, and why not",

@@ -66,7 +66,7 @@ static void print_specs(const spvf_module *m) {
 
 static void json_member(const char *name, const char *value, const char *after) {
     printf("\"%s\":", name);
-    cli_json_string(stdout, value);
+    json_put_string(stdout, value);
     fputs(after, stdout);
 }
 

@@ -139,14 +139,18 @@ typedef struct {
     rt_function *function;
 } building;
 
+rt_function *rt_prepare_fusion(rt_device *d, const spvf_fusion *f, const rt_arg *args) {
+    const spvf_fusion_info *i = spvf_fusion_get_info(f);
+    rt_program *p = d->driver->build(d, spvf_fusion_module(f)->ir);
+    rt_function *function = d->driver->find(d, p, i->name);
+    const rt_launch l = {function, &i->range, args, i->arg_count, false};
+    if (d->driver->prepare) d->driver->prepare(d, d->context, &l);
+    return function;
+}
+
 static void build(void *arg) {
     building *b = arg;
-    rt_device *d = b->device;
-    const spvf_fusion_info *i = spvf_fusion_get_info(b->fusion);
-    rt_program *p = d->driver->build(d, spvf_fusion_module(b->fusion)->ir);
-    b->function = d->driver->find(d, p, i->name);
-    const rt_launch l = {b->function, &i->range, b->args, i->arg_count, false};
-    if (d->driver->prepare) d->driver->prepare(d, d->context, &l);
+    b->function = rt_prepare_fusion(b->device, b->fusion, b->args);
 }
 
 rt_function *rt_build_fusion(rt_device *d, spvf_fusion *f, const rt_arg *args) {

@@ -244,6 +244,8 @@ bool rt_can_run(spvf_context *c, void (*prepare)(void *arg), void *arg, char *wh
 /* Builds what was fused, and prepares its launch with these arguments.  NULL: the device cannot run
  * it, and the fusion has become a refusal.  Throws as rt_can_run. */
 rt_function *rt_build_fusion(rt_device *d, spvf_fusion *f, const rt_arg *args);
+/* The same; throws if the device cannot run it. */
+rt_function *rt_prepare_fusion(rt_device *d, const spvf_fusion *f, const rt_arg *args);
 
 /* ------------------------------------------------------------------------ for drivers (device.c) */
 

@@ -2,6 +2,9 @@
  *
  *   plan_lex.re, plan.c, plan_number.c   from text to the tree
  *   plan_fuse.c    modules of a plan, and the fusion of a group
+ *   plan_explain.c a group that is fused for its kernel, or for an explanation
+ *   plan_code.c    code and texts of an explanation
+ *   plan_divide.c  all launches, divided into kernels
  *   plan_run.c     statements, one after the other
  *   plan_messages.c  errors at a place of a plan
  *   validate.c     a group both ways, and the difference
@@ -207,6 +210,7 @@ typedef struct {
     bool strict;        /* a refusal is an error */
     bool explains;      /* a refusal is an explanation, and no error */
     bool has_code;      /* the explanation has the code of what runs, for `target` */
+    bool listings;      /* and texts */
     const char *target; /* NULL: what device cpu makes */
     bool phases;        /* the device can make all work-groups wait for each other */
     bool serial, lanes; /* it runs the items of a work-group one after the other, several at once */
@@ -218,6 +222,23 @@ typedef struct {
     spvf_fusion *fusion;
     spvf_explanation *refusal; /* of a request that explains */
 } rt_group_result;
+
+/* The group of that number; NULL: there are fewer. */
+const rt_group *rt_group_at(const spvf_plan *plan, size_t index);
+
+/* An explanation of launches, to be completed. (plan_code.c) */
+typedef struct {
+    rt_library *library;
+    const rt_bound_launch *bound;
+    uint32_t count;      /* of launches */
+    spvf_fusion *fusion; /* NULL: they are not fused */
+    rt_report *report;
+} rt_explained;
+/* Adds the code of the fused kernel, or of each kernel if there is none; target NULL: what device
+ * cpu makes.  With `listings`, also its text. */
+void rt_explain_codes(const rt_explained *e, const char *target, bool listings);
+/* Adds the texts of the kernels before and after fusion. */
+void rt_explain_ir(const rt_explained *e);
 
 /* Equal buffer names become identities, values constants. */
 spvf_status rt_fuse_group(rt_library *lib, const rt_group_request *request, rt_group_result *out);

@@ -75,7 +75,7 @@ for level in O0 O2; do
     else
         failed "tiled at -$level keeps $kept values for each item"
     fi
-    "$build/spvfuse" explain "$work/$level/chain.plan" >"$work/out" 2>"$work/err"
+    "$build/spvfuse" explain -v "$work/$level/chain.plan" >"$work/out" 2>"$work/err"
     if grep -q '_ZTS5Scale_arg0.16 is private memory' "$work/out"; then
         passed
     else

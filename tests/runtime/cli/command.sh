@@ -288,14 +288,16 @@ expect 1 '' '*warning: not fused: different local*two.plan: error: fuse group 2 
 expect 1 '' '*wrong.plan: error: fuse group 1 was not fused' "$spvfuse" fuse wrong.plan
 
 # ---- explain
-expect 0 'group a: fused*0: @put on {64/16}*p: argument 0*group b: not*?fuse.request?*cure: *' '' \
+expect 0 '4 launches become *group a: fused*0: @put on {64/16}*p: argument 0*group b: not*?fuse.request?*cure: *' '' \
+    "$spvfuse" explain -v two.plan
+expect 0 '*b is not fused: *?fuse.request?*a: @put, @put become one kernel*b: @put, @put are not*cure: *' '' \
     "$spvfuse" explain two.plan
 expect 1 '*group b: not fused*' 'two.plan: error: fuse group 2 was not fused' \
-    "$spvfuse" explain two.plan --strict
+    "$spvfuse" explain -v two.plan --strict
 expect 0 '*work-groups depend on each other: @write (*:7)*cure: end the group*' '' \
-    "$spvfuse" explain turn.plan
+    "$spvfuse" explain -v turn.plan
 expect 1 '*not fused*' '*error: not fused: work-groups*error: fuse group 1 was not fused' \
-    "$spvfuse" explain strict.plan
+    "$spvfuse" explain -v strict.plan
 expect 0 '*"file":"a?"b??c?u0009.cl","line":7,"column":2*' '' "$spvfuse" explain turn.plan --json
 expect 0 '*"global":?"1152921504606846976"?*' '' "$spvfuse" explain huge.plan --json
 expect 0 '{"groups":??}' '' "$spvfuse" explain good.plan --json

@@ -75,6 +75,6 @@ fuse pair {
   launch "k.spv":k global 4096 local 64 args y, z, 3, 1, 9, local 256
 }
 PLAN
-"$spvfuse" explain pair.plan -t x86_64:v3,without=apart,without=small-ids >text 2>&1
+"$spvfuse" explain -v pair.plan -t x86_64:v3,without=apart,without=small-ids >text 2>&1
 check "explain" grep -q 'made for: local-size, no-offset, dimensions, on-lines' text
 finish

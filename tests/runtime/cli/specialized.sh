@@ -163,9 +163,9 @@ fuse pair no_barriers {
   launch "n.ir":k global 32 offset 8 args p, 4, 2
 }
 PLAN
-"$spvfuse" explain pair.plan -t x86_64:v3 >text 2>&1
+"$spvfuse" explain -v pair.plan -t x86_64:v3 >text 2>&1
 check "explained" grep -q 'made for:.*specialized' text
-"$spvfuse" explain pair.plan -t x86_64:v3,without=specialized >text 2>&1
+"$spvfuse" explain -v pair.plan -t x86_64:v3,without=specialized >text 2>&1
 check "explained without" sh -c '! grep -q "made for:.*specialized" text'
 printf 'buffer p i32[64]\nlaunch "n.ir":k global 64 args specialized p, 3, 2\n' >bad.plan
 "$spvfuse" run bad.plan 2>text

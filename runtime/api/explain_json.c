@@ -3,7 +3,8 @@
  * Keys are always there, in the same order; what is absent is null.  A number of 64 bits that a
  * double cannot hold is written as a string.
  */
-#include "runtime/cli/cli.h"
+#include "runtime/api/explain_text.h"
+#include "runtime/api/json_string.h"
 
 /* --------------------------------------------------------------------------------------- values */
 
@@ -17,7 +18,7 @@ static void put_key(json *j, const char *key) {
     if (j->comma) putc(',', j->f);
     j->comma = true;
     if (!key) return;
-    cli_json_string(j->f, key);
+    json_put_string(j->f, key);
     putc(':', j->f);
 }
 
@@ -39,7 +40,7 @@ static void put_null(json *j, const char *key) {
 
 static void put_text(json *j, const char *key, const char *value) {
     put_key(j, key);
-    cli_json_string(j->f, value);
+    json_put_string(j->f, value);
 }
 
 static void put_bool(json *j, const char *key, bool value) {
@@ -104,6 +105,7 @@ static void put_access(json *j, const char *key, const spvf_access *a) {
     put_bool(j, "always", a->always);
     put_number(j, "bytes", a->size);
     put_text(j, "place", a->place);
+    put_text(j, "source", a->source);
     put_text(j, "file", a->source_file);
     put_number(j, "line", a->source_line);
     put_number(j, "column", a->source_column);
@@ -129,6 +131,7 @@ static void put_member(json *j, const spvf_explained_member *m) {
     put_range(j, &m->range);
     put_bool(j, "guarded", m->guarded);
     put_bool(j, "remapped", m->remapped);
+    put_text(j, "ir", m->ir);
     end(j, '}');
 }
 
@@ -255,6 +258,16 @@ static void put_loop(json *j, const spvf_explained_loop *l) {
     end(j, '}');
 }
 
+static void put_size(json *j, const spvf_explained_code *c) {
+    begin(j, "size", '{');
+    put_number(j, "code", c->code_bytes);
+    put_number(j, "stack", c->stack_bytes);
+    put_number(j, "general", c->general_registers);
+    put_number(j, "vector", c->vector_registers);
+    put_number(j, "mask", c->mask_registers);
+    end(j, '}');
+}
+
 static void put_code(json *j, const spvf_explained_code *c) {
     begin(j, NULL, '{');
     put_text(j, "kernel", c->kernel);
@@ -268,6 +281,8 @@ static void put_code(json *j, const spvf_explained_code *c) {
     begin(j, "loops", '[');
     for (size_t k = 0; k < c->loop_count; k++) put_loop(j, &c->loops[k]);
     end(j, ']');
+    put_size(j, c);
+    put_text(j, "assembly", c->assembly);
     end(j, '}');
 }
 
@@ -300,7 +315,8 @@ static void put_bytes(json *j, const spvf_explanation *e) {
     end(j, '}');
 }
 
-void cli_json_explanation(FILE *f, const spvf_explanation *e) {
+static void print_json(FILE *f, const void *what) {
+    const spvf_explanation *e = what;
     json j = {.f = f};
     begin(&j, NULL, '{');
     put_text(&j, "name", e->name);
@@ -311,5 +327,8 @@ void cli_json_explanation(FILE *f, const spvf_explanation *e) {
     begin(&j, "code", '[');
     for (size_t k = 0; k < e->code_count; k++) put_code(&j, &e->codes[k]);
     end(&j, ']');
+    put_text(&j, "ir", e->ir);
     end(&j, '}');
 }
+
+char *spvf_explanation_json(const spvf_explanation *e) { return rt_text_of(print_json, e); }
