@@ -212,10 +212,13 @@ typedef struct {
      * they stay; spvf_program_create and plans answer them for their device. */
     const char *target;
     const spvf_layout *layout; /* of such structs, asks for `closures`, too; or NULL */
+    /* Not NULL: the bytes are OpenCL C, which an installed clang compiles in another process, and this
+     * is its options as those of clBuildProgram (docs/OPENCL.md).  What it says are messages. */
+    const char *opencl_c;
 } spvf_module_options;
 
-/* Reads SPIR-V (recognised by its magic number, either byte order) or the text form of the IR.
- * `name` appears in messages.  The bytes are not kept. */
+/* Reads SPIR-V (recognised by its magic number, either byte order), the text form of the IR, a
+ * container, or OpenCL C.  Bytes of another kind are an error that names what they are.  `name` appears in messages.  The bytes are not kept. */
 SPVF_API spvf_status spvf_module_load(spvf_context *context, const char *name, const void *bytes,
                                       size_t size, const spvf_module_options *options,
                                       spvf_module **out);

@@ -42,6 +42,7 @@ suite scaling "$release/count/tests/scaling/scaling"
 suite shapes sh tests/fused/shapes.sh "$release"
 suite command sh tests/runtime/cli/command.sh "$release"
 suite bugs sh tests/runtime/cli/bugs.sh "$release"
+suite cli-source sh tests/runtime/cli/source.sh "$release"
 [ -z "$first" ] || suite device "$release/tests/device/device" cpu
 suite cuda-command sh tests/runtime/devices/cuda/command.sh "$release"
 suite growth sh tests/passes/vectorize/growth.sh "$release"

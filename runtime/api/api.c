@@ -286,7 +286,9 @@ ir_module *rt_read_source(spvf_context *context, const rt_source *source,
                           const spvf_module_options *options) {
     ir_ctx *cx = &context->cx;
     refuse_blank(source, cx);
+    if (options->opencl_c) return rt_read_opencl_c(context, source, options);
     if (rt_is_container_source(source)) return rt_read_container(context, source, options);
+    rt_refuse_other_kinds(context, source, "SPIR-V");
     spv_read_options o = {.file = source->name,
                           .specs = (const spv_spec_value *)(const void *)options->specs,
                           .nspecs = options->spec_count};

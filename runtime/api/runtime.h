@@ -142,6 +142,12 @@ static inline void rt_forget_source(ir_module *m) {
 }
 /* The code of a module for its copy.  (container/images.c) */
 void rt_copy_images(ir_module *to, const ir_module *from);
+/* The same of OpenCL C, as options->opencl_c says. (source/compile.c) */
+ir_module *rt_read_opencl_c(spvf_context *context, const rt_source *source,
+                            const spvf_module_options *options);
+/* Refuses bytes that are known to be something else than `wanted`, "SPIR-V" or "a plan", by the name
+ * of what they are; throws after a message. (kinds.c) */
+void rt_refuse_other_kinds(spvf_context *context, const rt_source *source, const char *wanted);
 /* The same of a container, its images linked. (container/module.c) */
 bool rt_is_container_source(const rt_source *source);
 ir_module *rt_read_container(spvf_context *context, const rt_source *source,

@@ -77,7 +77,7 @@ static bool bench_plan(const char *file, spvf_plan *plan) {
 static int run_bench(const char *const *files) { return cli_with_plan(files[0], bench_plan); }
 
 static const cli_option bench_options[] = {
-    {"-d", "DEVICE", "what `spvfuse devices` lists, as in DEVICES.md; default: cpu"},
+    {"-d, --device", "DEVICE", "what `spvfuse devices` lists, as in DEVICES.md; default: cpu"},
     {"--json", NULL, "for programs"},
     {NULL, NULL, NULL}};
 const cli_command cli_bench = {.name = "bench",

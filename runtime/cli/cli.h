@@ -11,9 +11,9 @@
 /* Exit statuses: 0 success, 1 the input or the run failed, 2 wrong usage. */
 enum { CLI_OK, CLI_FAILED, CLI_USAGE };
 
-/* One option of a subcommand.  `-o FILE`, `-d DEVICE`, `--json`, `--version=1.2` … */
+/* One option of a subcommand. */
 typedef struct {
-    const char *name;  /* with dashes */
+    const char *name;  /* "--json", or a short and a long one: "-o, --output" */
     const char *value; /* what the value stands for in the help; "N": a number; NULL: a flag */
     const char *help;
 } cli_option;
@@ -24,13 +24,41 @@ typedef struct {
     const char *help;
     const cli_option *options; /* ended by a NULL name */
     int nfiles;                /* positional arguments wanted */
+    int optional;              /* so many of them may be missing */
     bool many;                 /* or more */
     int (*run)(const char *const *files);
     const char *alone; /* an option with which no argument is needed, or NULL */
 } cli_command;
 
 extern const cli_command cli_info, cli_opt, cli_compile, cli_fuse, cli_explain, cli_run, cli_bench,
-    cli_devices, cli_cache, cli_pack, cli_unpack, cli_inspect;
+    cli_devices, cli_cache, cli_pack, cli_unpack, cli_inspect, cli_reduce, cli_help, cli_completion,
+    cli_man;
+extern const cli_command *const cli_commands[]; /* ended by NULL */
+/* NULL after a message. */
+const cli_command *cli_find_command(const char *name);
+extern const cli_option cli_common_options[]; /* of all commands */
+
+/* The names of a row, one after the other; *at is NULL at first. (options.c) */
+bool cli_next_name(const cli_option *o, const char **at, size_t *length);
+/* Reads what the command is given; `files` has room for all of argv.  How many files, or -1 after a
+ * message. */
+int cli_read_arguments(const cli_command *c, char **argv, const char **files);
+
+/* The name that is nearest to the one given, NULL: none is near. */
+typedef struct {
+    const char *given, *nearest;
+    unsigned distance;
+} cli_suggestion;
+void cli_suggest(cli_suggestion *s, const char *name);
+
+/* (help.c) */
+void cli_print_commands(FILE *f);
+void cli_print_help(FILE *f, const cli_command *c);
+/* Does the text on the stream have colours? (messages.c) */
+bool cli_has_colors(FILE *f);
+void cli_print_message(void *user, const spvf_message *m);
+/* With --time: the sums of the times that messages have told. */
+void cli_print_times(FILE *f);
 
 /* The value of an option of this call, "" for a flag that is set, NULL when absent. */
 const char *cli_get(const char *name);
@@ -52,6 +80,8 @@ bool cli_write(const char *path, const void *data, size_t size);
 /* A header in C for the object that is made of the module; `source` is where that came from.  False
  * after a message. */
 bool cli_write_header(const char *path, const spvf_module *m, const char *source);
+/* Does the name end in .cl? */
+bool cli_is_opencl_c(const char *path);
 spvf_module *cli_load_module(spvf_context *context, const char *path,
                              const spvf_module_options *options);
 /* The same with what --define, --specialize and --layout say; `target` as in spvf_module_options,
@@ -60,7 +90,9 @@ spvf_module *cli_load_defined(spvf_context *context, const char *path, const cha
                               bool closures);
 /* clang-format off */
 #define CLI_MODULE_OPTIONS                                                                         \
-    {"--define", "NAME=F,G", "function NAME calls F, then G, with its arguments"},                 \
+    {"--spec", "ID=V", "the value of a specialization constant: a number, 0x…, 1.5f, 1.5, true"},  \
+        {"--build", "OPTIONS", "OpenCL C: options as those of clBuildProgram"},                        \
+        {"--define", "NAME=F,G", "function NAME calls F, then G, with its arguments"},                 \
         {"--specialize", "KERNEL:ARG", "code is made for the value of the argument"},              \
         {"--layout", "FILE", "declarations of structs that kernels take by value"}
 /* clang-format on */
@@ -80,15 +112,15 @@ uint64_t cli_number(const char *name);
 /* clang-format off */
 /* The pass switches that opt, compile and run share. */
 #define CLI_PASS_OPTIONS                                                                           \
-    {"-p", "P1,P2,…", "passes to run (default: the standard pipeline)"},                           \
-        {"-verify-each", NULL, "check the IR after every pass"},                                   \
-        {"-dump-after", "STAGE", "print the code after a pass or stage; * for all"},               \
-        {"-dump-changed", NULL, "print the code after passes that changed it"},                    \
-        {"-stop-after", "STAGE", "end there"},                                                     \
-        {"-bisect", "N", "run only the first N pass executions"},                                  \
-        {"-time", NULL, "report the time of each pass and stage"},                                 \
-        {"-stats", NULL, "count what passes and stages do"},                                       \
-        {"-trace-rules", NULL, "report each rewrite"}
+    {"-p, --passes", "P1,P2,…", "passes to run (default: the standard pipeline)"},                 \
+        {"--verify-each", NULL, "check the IR after every pass"},                                  \
+        {"--dump-after", "STAGE", "print the code after a pass or stage; * for all"},              \
+        {"--dump-changed", NULL, "print the code after passes that changed it"},                   \
+        {"--stop-after", "STAGE", "end there"},                                                    \
+        {"--bisect", "N", "run only the first N pass executions"},                                 \
+        {"--time", NULL, "report the time of each pass and stage, and sums"},                      \
+        {"--stats", NULL, "count what passes and stages do"},                                      \
+        {"--trace-rules", NULL, "report each rewrite"}
 /* clang-format on */
 /* A context that prints messages to stderr, and shows native code as the switches say.  Never NULL:
  * gives up on exhausted memory and on switches that name nothing. */

@@ -31,9 +31,10 @@ static bool add_objects(const packing *p, const char *name, const spvf_module *m
     return true;
 }
 
+/* IR or OpenCL C. */
 static bool is_text(const char *path) {
     const char *dot = strrchr(path, '.');
-    return dot && strcmp(dot, ".ir") == 0;
+    return (dot && strcmp(dot, ".ir") == 0) || cli_is_opencl_c(path);
 }
 
 /* Code is made of modules as devices have them, so that these can run it. */
@@ -61,9 +62,9 @@ static bool add_module(const packing *p, const char *path, const spvf_module *m)
 
 /* Containers hold text as SPIR-V. */
 static bool add_text(const packing *p, const char *path, const spvf_blob *text) {
+    const spvf_module_options o = {.size = sizeof o, .opencl_c = cli_is_opencl_c(path) ? "" : NULL};
     spvf_module *m;
-    if (spvf_module_load(p->context, path, text->data, text->size, NULL, &m) != SPVF_OK)
-        return false;
+    if (spvf_module_load(p->context, path, text->data, text->size, &o, &m) != SPVF_OK) return false;
     bool ok = add_module(p, path, m);
     spvf_module_destroy(m);
     return ok;
@@ -73,8 +74,8 @@ static bool add_code(const packing *p, const char *path, const char *target) {
     size_t size;
     char *bytes = cli_read(path, &size);
     const spvf_blob code = {.data = bytes, .size = size};
-    bool ok = bytes && (is_text(path) ? add_text(p, path, &code)
-                                      : add_image(p, path, target, &code));
+    bool ok =
+        bytes && (is_text(path) ? add_text(p, path, &code) : add_image(p, path, target, &code));
     free(bytes);
     return ok;
 }
@@ -235,12 +236,12 @@ static int run_inspect(const char *const *files) {
 }
 
 static const cli_option pack_options[] = {
-    {"-t", "T1,T2,…",
+    {"-t, --target", "T1,T2,…",
      "also code for these targets: x86_64:v2, x86_64:v3 …, ptx:sm_80 …, cubin:sm_90 …"},
     {"--link", NULL, "one image of all SPIR-V: imports get what others export"},
     {"--set", "KEY=VALUE", "a property of the container"},
     {"--hcf", NULL, "a text container of AdaptiveCpp"},
-    {"-o", "FILE", "output (default: standard output)"},
+    {"-o, --output", "FILE", "output (default: standard output)"},
     {NULL, NULL, NULL}};
 const cli_command cli_pack = {.name = "pack",
                               .arguments = "[TARGET=]FILE…",
@@ -251,7 +252,7 @@ const cli_command cli_pack = {.name = "pack",
                               .run = run_pack};
 
 static const cli_option unpack_options[] = {
-    {"-o", "FOLDER", "where the images become files"},
+    {"-o, --output", "FOLDER", "where the images become files"},
     {"--hcf", NULL, "a text container of AdaptiveCpp instead; -o is a file"},
     {NULL, NULL, NULL}};
 const cli_command cli_unpack = {.name = "unpack",

@@ -185,7 +185,7 @@ static bool explain_plan(const char *file, spvf_plan *plan) {
 static int run_explain(const char *const *files) { return cli_with_plan(files[0], explain_plan); }
 
 static const cli_option options[] = {
-    {"-t", "TARGET",
+    {"-t, --target", "TARGET",
      "explain code for it: x86_64[:v2|:v3|:v4|:icelake], with options as \",simd=N\" (default: "
      "this "
      "machine)"},

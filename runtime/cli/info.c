@@ -153,7 +153,7 @@ static int run_info(const char *const *files) {
 
 static const cli_option options[] = {
     {"--json", NULL, "for programs"},
-    {"-O", NULL, "after the standard passes, which find out more about arguments"},
+    {"-O, --optimize", NULL, "after the standard passes, which find out more about arguments"},
     CLI_MODULE_OPTIONS,
     {NULL, NULL, NULL}};
 const cli_command cli_info = {.name = "info",

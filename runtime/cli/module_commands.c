@@ -6,6 +6,7 @@
  */
 #include "runtime/cli/cli.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static bool emit(spvf_module *m, const char *target) {
@@ -16,16 +17,27 @@ static bool emit(spvf_module *m, const char *target) {
     return ok;
 }
 
+/* Is it given by --spec? */
+static bool is_given(uint32_t id) {
+    const char *value;
+    for (int n = 0; (value = cli_get_nth("--spec", n)) != NULL; n++)
+        if (strtoul(value, NULL, 10) == id) return true;
+    return false;
+}
+
 /* They became constants when the module was read, and SPIR-V written from it has none to set. */
 static void warn_of_specs(const spvf_module *m, const char *file) {
-    size_t n = spvf_module_spec_count(m);
-    if (n == 0) return;
-    fprintf(stderr, "%s: warning: specialization constants become plain ones, by default:", file);
-    for (size_t i = 0; i < n; i++) {
-        spvf_spec_value v;
-        if (spvf_module_spec(m, i, &v, NULL) == SPVF_OK) fprintf(stderr, " %u", v.id);
+    spvf_spec_value v;
+    bool any = false;
+    for (size_t i = 0; i < spvf_module_spec_count(m); i++) {
+        if (spvf_module_spec(m, i, &v, NULL) != SPVF_OK || is_given(v.id)) continue;
+        if (!any)
+            fprintf(stderr,
+                    "%s: warning: specialization constants become plain ones, by default:", file);
+        any = true;
+        fprintf(stderr, " %u", v.id);
     }
-    fputc('\n', stderr);
+    if (any) fputc('\n', stderr);
 }
 
 typedef struct {
@@ -52,6 +64,7 @@ static int transform(const char *file, const output *t) {
     if (m && strncmp(t->name, "spirv", 5) == 0) warn_of_specs(m, file);
     bool ok = m && optimize_and_emit(m, file, t);
     cli_print_counters(stderr, c);
+    cli_print_times(stderr);
     spvf_module_destroy(m);
     spvf_context_destroy(c);
     return ok ? CLI_OK : CLI_FAILED;
@@ -76,7 +89,7 @@ static bool is_native(const char *target) {
 /* Options of the command that are part of a target's name. */
 static bool complete_target(const char *target, char *out, size_t size) {
     const char *abi = cli_get("--abi"), *regalloc = cli_get("--regalloc");
-    const char *stop = is_native(target) ? cli_get("-stop-after") : NULL;
+    const char *stop = is_native(target) ? cli_get("--stop-after") : NULL;
     int n = snprintf(out, size, "%s%s%s%s%s%s%s%s%s", target, cli_has("-S") ? ",text" : "",
                      cli_has("-g") ? ",lines" : "", abi ? ",abi=" : "", abi ? abi : "",
                      regalloc ? ",regalloc=" : "", regalloc ? regalloc : "", stop ? ",stop=" : "",
@@ -107,7 +120,7 @@ static const cli_option opt_options[] = {
     {"--range", "N/L", "sizes and local sizes of launches, for -p access and -p regions"},
     {"--cfg", NULL, "control flow graphs instead of text, for Graphviz"},
     {"--list-passes", NULL, "the passes, and which runs before which"},
-    {"-o", "FILE", "output (default: standard output)"},
+    {"-o, --output", "FILE", "output (default: standard output)"},
     {NULL, NULL, NULL}};
 const cli_command cli_opt = {.name = "opt",
                              .arguments = "FILE.spv|FILE.ir",
@@ -118,16 +131,16 @@ const cli_command cli_opt = {.name = "opt",
                              .alone = "--list-passes"};
 
 static const cli_option compile_options[] = {
-    {"-t", "TARGET",
+    {"-t, --target", "TARGET",
      "ir, dot, spirv (1.2), spirv:1.0 … spirv:1.4, ptx[:sm_N] (text), cubin[:sm_N] (by ptxas), "
      "x86_64[:v2|:v3|:v4|:icelake] (an object)"},
-    {"-S", NULL, "x86_64: assembly, to be read"},
-    {"-g", NULL, "x86_64: debug information"},
+    {"-S, --assembly", NULL, "x86_64: assembly, to be read"},
+    {"-g, --debug", NULL, "x86_64: debug information"},
     {"--abi", "nativecpu", "x86_64: functions and table of DPC++'s Native CPU"},
     {"--header", "FILE", "x86_64: declarations of the kernels in C, for calling them"},
     {"--regalloc", "stack", "x86_64: every value in memory"},
-    {"-O0", NULL, "no passes: as it was read"},
-    {"-o", "FILE", "output (default: standard output)"},
+    {"-O0, --no-optimize", NULL, "no passes: as it was read"},
+    {"-o, --output", "FILE", "output (default: standard output)"},
     CLI_PASS_OPTIONS,
     CLI_MODULE_OPTIONS,
     {NULL, NULL, NULL}};

@@ -1,5 +1,5 @@
 /* module_options.c — the options of commands that say how a module is read: --define, --specialize,
- * --layout.
+ * --spec, --layout.
  */
 #include "runtime/cli/cli.h"
 
@@ -13,6 +13,7 @@ typedef struct {
     spvf_module_options options;
     spvf_definition definitions[MOST];
     spvf_marked_arg marked[MOST];
+    spvf_spec_value specs[MOST];
     const char *calls[MOST_CALLS];
     size_t call_count;
     char text[4096];
@@ -63,12 +64,35 @@ static bool add_mark(parsed *p, const char *value) {
     return true;
 }
 
+/* "ID=V": an integer, a float with f after it, a double, true or false. */
+static bool add_spec(parsed *p, const char *value) {
+    char *end, *stop;
+    spvf_spec_value *s = &p->specs[p->options.spec_count++];
+    s->id = (uint32_t)strtoul(value, &end, 10);
+    const char *v = *end == '=' && end != value ? end + 1 : "";
+    bool is_word = strcmp(v, "true") == 0 || strcmp(v, "false") == 0;
+    bool is_float = !is_word && strncmp(v, "0x", 2) != 0 && v[strcspn(v, ".eEfn")];
+    double d = is_float ? strtod(v, &stop) : 0;
+    float f = (float)d;
+    if (is_word)
+        s->value = *v == 't';
+    else if (!is_float)
+        s->value = *v == '-' ? (uint64_t)strtoll(v, &stop, 0) : strtoull(v, &stop, 0);
+    else if (*stop == 'f')
+        memcpy(&s->value, &f, sizeof f), stop++;
+    else
+        memcpy(&s->value, &d, sizeof d);
+    return (*v && (is_word || (stop != v && !*stop))) || fail("--spec takes ID=V, not", value);
+}
+
 static bool parse(parsed *p) {
     const char *value;
     for (int n = 0; n < MOST && (value = cli_get_nth("--define", n)); n++)
         if (!add_definition(p, value)) return false;
     for (int n = 0; n < MOST && (value = cli_get_nth("--specialize", n)); n++)
         if (!add_mark(p, value)) return false;
+    for (int n = 0; n < MOST && (value = cli_get_nth("--spec", n)); n++)
+        if (!add_spec(p, value)) return false;
     return true;
 }
 
@@ -77,6 +101,7 @@ spvf_module *cli_load_defined(spvf_context *context, const char *path, const cha
     parsed p = {.options = {.size = sizeof p.options, .target = target, .closures = closures}};
     p.options.definitions = p.definitions;
     p.options.specialized = p.marked;
+    p.options.specs = p.specs;
     spvf_layout layout;
     char *text;
     if (!parse(&p) || !cli_read_layout(&layout, &text)) return NULL;

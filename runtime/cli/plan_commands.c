@@ -41,11 +41,11 @@ static bool fuse_plan(const char *file, spvf_plan *plan) {
 static int run_fuse(const char *const *files) { return cli_with_plan(files[0], fuse_plan); }
 
 static const cli_option fuse_options[] = {
-    {"-t", "TARGET", "spirv (default), spirv:1.0 … spirv:1.4, ir"},
-    {"-o", "FILE", "output (default: standard output)"},
+    {"-t, --target", "TARGET", "spirv (default), spirv:1.0 … spirv:1.4, ir"},
+    {"-o, --output", "FILE", "output (default: standard output)"},
     {"--explain", NULL, "what was fused and why, on standard error"},
     {"--strict", NULL, "a later group that is refused is an error, too"},
-    {"-stats", NULL, "count what passes and fusion do"},
+    {"--stats", NULL, "count what passes and fusion do"},
     {NULL, NULL, NULL}};
 const cli_command cli_fuse = {.name = "fuse",
                               .arguments = "PLAN",
@@ -142,7 +142,7 @@ static bool run_plan(const char *file, spvf_plan *plan) {
 }
 
 static int run_run(const char *const *files) {
-    if (cli_is_stage(cli_get("-stop-after"))) {
+    if (cli_is_stage(cli_get("--stop-after"))) {
         fprintf(stderr,
                 "spvfuse run: kernels that are not compiled cannot run; see 'spvfuse compile "
                 "-stop-after'\n");
@@ -154,14 +154,14 @@ static int run_run(const char *const *files) {
 }
 
 static const cli_option run_options[] = {
-    {"-d", "DEVICE", "what `spvfuse devices` lists, as in DEVICES.md; default: cpu"},
+    {"-d, --device", "DEVICE", "what `spvfuse devices` lists, as in DEVICES.md; default: cpu"},
     {"--unfused", NULL, "launch the members of groups one by one"},
     {"--strict", NULL, "a refused fusion is an error"},
     {"--validate", NULL, "run fused groups unfused too, and compare (check, the default, or cpu)"},
     {"--limit", "N", "instructions of a work-group, device check (default: 150 million)"},
     {"--times", NULL, "counts and times on standard error"},
     {"--json", NULL, "the outcome for programs"},
-    {"-O0", NULL, "no optimization"},
+    {"-O0, --no-optimize", NULL, "no optimization"},
     CLI_PASS_OPTIONS,
     {NULL, NULL, NULL}};
 const cli_command cli_run = {.name = "run",

@@ -4,6 +4,7 @@
  * puts the results in.  It has ended when the entry returns; a callback is called before that.  The
  * program is not locked while the build is at work, but no other build of it can begin then.
  */
+#include "runtime/devices/cpu/cpu.h"
 #include "runtime/opencl/build.h"
 #include "runtime/system/process.h"
 
@@ -12,13 +13,13 @@
 typedef void CL_CALLBACK build_notify(cl_program p, void *user);
 
 typedef struct {
-    ocl_build build;
+    rt_build build;
     cl_program program;
-    ocl_use use;
+    rt_clc_use use;
     cl_program_binary_type type; /* to be made */
     const char *text;            /* the options, and read */
-    ocl_options options;
-    const ocl_header *headers;
+    rt_clc_options options;
+    const rt_clc_header *headers;
     size_t header_count;
     spvf_spec_value *specs;
     size_t spec_count;
@@ -31,26 +32,35 @@ typedef struct {
 
 /* ---------------------------------------------------------------------------------------- steps */
 
+cl_int ocl_step(rt_build *b, void (*step)(void *arg), void *arg, cl_int failure) {
+    spvf_status status = rt_guard(b->context, step, arg);
+    return status == SPVF_OK             ? CL_SUCCESS
+           : status == SPVF_ERROR_MEMORY ? CL_OUT_OF_HOST_MEMORY
+                                         : failure;
+}
+
 static void read_options(void *arg) {
     job *j = arg;
-    if (!ocl_read_options(&j->build.arena, j->text, j->use, &j->options))
+    if (!rt_clc_read_options(&j->build.arena, j->text, j->use, &j->options))
         ir_throw(&j->build.context->cx, IR_ERR_ARGUMENT);
     j->build.silent = j->options.silent;
     j->build.remarks = j->options.remarks;
     j->build.has_il = j->program->origin == OCL_FROM_IL;
-    j->type = j->use == OCL_FOR_BUILD     ? CL_PROGRAM_BINARY_TYPE_EXECUTABLE
-              : j->use == OCL_FOR_COMPILE ? CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT
-              : j->options.library        ? CL_PROGRAM_BINARY_TYPE_LIBRARY
-                                          : CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+    j->type = j->use == RT_CLC_FOR_BUILD     ? CL_PROGRAM_BINARY_TYPE_EXECUTABLE
+              : j->use == RT_CLC_FOR_COMPILE ? CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT
+              : j->options.library           ? CL_PROGRAM_BINARY_TYPE_LIBRARY
+                                             : CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
 }
 
 static void compile_source(job *j, ocl_code *code) {
-    const ocl_source s = {.source = j->program->source,
-                          .headers = j->headers,
-                          .header_count = j->header_count,
-                          .options = &j->options,
-                          .seconds = rt_program_seconds()};
-    code->il = ocl_compile_source(&j->build, ocl_find_toolchain(), &s, &code->il_size);
+    const rt_clc_source s = {.source = j->program->source,
+                             .headers = j->headers,
+                             .header_count = j->header_count,
+                             .options = &j->options,
+                             .name = "program.cl",
+                             .cache = &rt_cpu_machine(ocl_device()->shared.base)->cache,
+                             .seconds = rt_program_seconds()};
+    code->il = rt_clc_compile(&j->build, rt_clc_find_toolchain(), &s, &code->il_size);
     code->uniform |= j->options.is_c1; /* which has no groups that are smaller at the ends */
     code->arg_info = j->options.arg_info;
 }
@@ -106,7 +116,7 @@ static void replace(char **text, char *by) {
 /* Before anything was built; a log, when there is one, is that of the program. */
 static cl_int end(job *j, cl_int status) {
     char *log;
-    ocl_end_build(&j->build, false, &log);
+    rt_build_end(&j->build, false, &log);
     if (!log) return status;
     rt_lock_take(&j->program->lock);
     replace(&j->program->log, log);
@@ -161,7 +171,7 @@ static cl_int build(job *j, cl_int failure) {
         free(j->binary.bytes);
         j->binary = (ocl_binary){0};
     }
-    ocl_end_build(&j->build, j->built, &log);
+    rt_build_end(&j->build, j->built, &log);
     put_results(j, !status, log);
     free(j->specs);
     return status;
@@ -169,10 +179,10 @@ static cl_int build(job *j, cl_int failure) {
 
 /* Options, what they are needed for, and the build. */
 static cl_int run(job *j, cl_int bad_options, cl_int failure) {
-    if (!ocl_begin_build(&j->build)) return CL_OUT_OF_HOST_MEMORY;
+    if (!rt_build_begin(&j->build)) return CL_OUT_OF_HOST_MEMORY;
     cl_int status = ocl_step(&j->build, read_options, j, bad_options);
     if (!status && j->program->origin == OCL_FROM_SOURCE && !ocl_has_compiler()) {
-        ocl_say(&j->build, ocl_log_of_search());
+        rt_build_say(&j->build, rt_clc_log_of_search());
         status = CL_COMPILER_NOT_AVAILABLE;
     }
     if (!status) status = claim(j);
@@ -180,6 +190,8 @@ static cl_int run(job *j, cl_int bad_options, cl_int failure) {
 }
 
 /* ---------------------------------------------------------------------------- build and compile */
+
+bool ocl_has_compiler(void) { return rt_clc_find_toolchain() != NULL; }
 
 static cl_int check(cl_program p, cl_uint count, const cl_device_id *devices, build_notify *notify,
                     const void *user) {
@@ -190,7 +202,7 @@ static cl_int check(cl_program p, cl_uint count, const cl_device_id *devices, bu
 
 static cl_int CL_API_CALL build_program(cl_program p, cl_uint count, const cl_device_id *devices,
                                         const char *options, build_notify *notify, void *user) {
-    job j = {.program = p, .use = OCL_FOR_BUILD, .text = options};
+    job j = {.program = p, .use = RT_CLC_FOR_BUILD, .text = options};
     cl_int status = check(p, count, devices, notify, user);
     if (status) return status;
     if (p->origin == OCL_FROM_LINK) return CL_INVALID_OPERATION;
@@ -209,9 +221,9 @@ static cl_int check_headers(cl_uint n, const cl_program *headers, const char **n
     return CL_SUCCESS;
 }
 
-static ocl_header *list_headers(cl_uint n, const cl_program *headers, const char **names) {
-    ocl_header *list = calloc((size_t)n + 1, sizeof *list);
-    for (cl_uint k = 0; list && k < n; k++) list[k] = (ocl_header){names[k], headers[k]->source};
+static rt_clc_header *list_headers(cl_uint n, const cl_program *headers, const char **names) {
+    rt_clc_header *list = calloc((size_t)n + 1, sizeof *list);
+    for (cl_uint k = 0; list && k < n; k++) list[k] = (rt_clc_header){names[k], headers[k]->source};
     return list;
 }
 
@@ -219,12 +231,13 @@ static cl_int CL_API_CALL compile_program(cl_program p, cl_uint count, const cl_
                                           const char *options, cl_uint header_count,
                                           const cl_program *headers, const char **names,
                                           build_notify *notify, void *user) {
-    job j = {.program = p, .use = OCL_FOR_COMPILE, .text = options, .header_count = header_count};
+    job j = {
+        .program = p, .use = RT_CLC_FOR_COMPILE, .text = options, .header_count = header_count};
     cl_int status = check(p, count, devices, notify, user);
     if (!status) status = check_headers(header_count, headers, names);
     if (status) return status;
     if (p->origin != OCL_FROM_SOURCE && p->origin != OCL_FROM_IL) return CL_INVALID_OPERATION;
-    ocl_header *list = list_headers(header_count, headers, names);
+    rt_clc_header *list = list_headers(header_count, headers, names);
     if (!list) return CL_OUT_OF_HOST_MEMORY;
     j.headers = list;
     status = run(&j, CL_INVALID_COMPILER_OPTIONS, CL_COMPILE_PROGRAM_FAILURE);
@@ -281,7 +294,7 @@ static cl_program CL_API_CALL link_program(cl_context c, cl_uint count, const cl
                                            const char *options, cl_uint n,
                                            const cl_program *programs, build_notify *notify,
                                            void *user, cl_int *error) {
-    job j = {.use = OCL_FOR_LINK, .text = options};
+    job j = {.use = RT_CLC_FOR_LINK, .text = options};
     cl_int status = check_inputs(c, n, programs);
     if (!status && !notify && user) status = CL_INVALID_VALUE;
     if (!status) status = ocl_check_devices(count, devices);

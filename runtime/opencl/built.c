@@ -38,7 +38,7 @@ static const char *refusal_of(ir_arena *a, const ir_func *f, const spvf_kernel_i
 }
 
 /* True: the kernel stays.  Otherwise a warning, and it is a function like others. */
-static bool keep_kernel(ocl_build *b, const spvf_module *m, const spvf_kernel_info *k) {
+static bool keep_kernel(rt_build *b, const spvf_module *m, const spvf_kernel_info *k) {
     ir_func *f = ir_func_find(m->ir, k->name);
     const char *why = refusal_of(&b->arena, f, k);
     if (!why) return true;
@@ -49,7 +49,7 @@ static bool keep_kernel(ocl_build *b, const spvf_module *m, const spvf_kernel_in
 }
 
 /* A program is what is left when some of its kernels cannot be used. */
-static void drop_refused(ocl_build *b, spvf_module *m) {
+static void drop_refused(rt_build *b, spvf_module *m) {
     size_t n = spvf_module_kernel_count(m), kept = 0;
     for (size_t k = 0; k < n; k++) kept += keep_kernel(b, m, spvf_module_kernel(m, k));
     if (n && !kept) rt_throw(b->context, IR_ERR_REFUSED, "none of the kernels can be used");
@@ -57,7 +57,7 @@ static void drop_refused(ocl_build *b, spvf_module *m) {
 }
 
 typedef struct {
-    ocl_build *build;
+    rt_build *build;
     spvf_module *module;
 } loading;
 
@@ -66,7 +66,7 @@ static void judge(void *arg) {
     drop_refused(l->build, l->module);
 }
 
-static spvf_module *load(ocl_build *b, const char *name, const ocl_code *code, bool closures) {
+static spvf_module *load(rt_build *b, const char *name, const ocl_code *code, bool closures) {
     const spvf_module_options o = {.size = sizeof o,
                                    .specs = code->specs,
                                    .spec_count = code->spec_count,
@@ -81,24 +81,24 @@ static spvf_module *load(ocl_build *b, const char *name, const ocl_code *code, b
     ir_throw(cx, cx->status);
 }
 
-spvf_module *ocl_load(ocl_build *b, const char *name, const ocl_code *code) {
+spvf_module *ocl_load(rt_build *b, const char *name, const ocl_code *code) {
     return load(b, name, code, false);
 }
 
 typedef struct {
-    ocl_build *build;
+    rt_build *build;
     const ocl_code *code;
     ocl_built *built;
 } making;
 
-static void say_code(ocl_build *b, const rt_code_request *request) {
+static void say_code(rt_build *b, const rt_code_request *request) {
     const spvf_explained_code code = rt_explain_code(b->context, request, &b->arena);
     char *text = spvf_explained_code_text(&code);
-    if (text) ocl_say(b, text);
+    if (text) rt_build_say(b, text);
     free(text);
 }
 
-static void say_remarks(ocl_build *b, const spvf_module *m) {
+static void say_remarks(rt_build *b, const spvf_module *m) {
     const rt_device *device = ocl_device()->shared.base;
     rt_code_request r = {.target = rt_cpu_target(&rt_cpu_machine(device)->options, &b->arena)};
     for (size_t n = 0; r.target && n < m->kernel_count; n++) {
@@ -129,7 +129,7 @@ static void drop(ocl_built *b) {
     free(b);
 }
 
-ocl_built *ocl_make_built(ocl_build *b, const ocl_code *code) {
+ocl_built *ocl_make_built(rt_build *b, const ocl_code *code) {
     making m = {b, code, calloc(1, sizeof(ocl_built))};
     if (!m.built) ir_throw(&b->context->cx, IR_ERR_MEMORY);
     *m.built =

@@ -9,7 +9,7 @@
 #include "ir/change.h"
 
 typedef struct {
-    ocl_build *build;
+    rt_build *build;
     const ocl_code *inputs;
     size_t count;
     bool library;
@@ -26,7 +26,7 @@ static void load_inputs(linking *l) {
 }
 
 static void link_modules(linking *l) {
-    ocl_build *b = l->build;
+    rt_build *b = l->build;
     ir_module **parts = ir_new_array(&b->arena, ir_module *, l->count);
     for (size_t k = 0; k < l->count; k++) parts[k] = l->modules[k]->ir;
     l->result = rt_module_new(b->context);
@@ -37,14 +37,14 @@ static void link_modules(linking *l) {
 
 static void link_all(void *arg) {
     linking *l = arg;
-    ocl_build *b = l->build;
+    rt_build *b = l->build;
     load_inputs(l);
     link_modules(l);
     if (!cg_spirv_write(l->result->ir, NULL, &b->arena, &l->words, &l->word_count))
         ir_throw(&b->context->cx, IR_ERR_INPUT);
 }
 
-void *ocl_link(ocl_build *b, const ocl_code *inputs, size_t n, bool library, size_t *size) {
+void *ocl_link(rt_build *b, const ocl_code *inputs, size_t n, bool library, size_t *size) {
     linking l = {.build = b, .inputs = inputs, .count = n, .library = library};
     bool ok = ir_try(&b->context->cx, link_all, &l);
     for (size_t k = 0; l.modules && k < n; k++) spvf_module_destroy(l.modules[k]);

@@ -169,10 +169,8 @@ cl_int ocl_check_devices(cl_uint count, const cl_device_id *devices);
 cl_int ocl_check_device_type(cl_device_type type);
 /* CL_DEVICE_MAX_MEM_ALLOC_SIZE. */
 cl_ulong ocl_max_allocation(void);
-/* Is there a compiler of OpenCL C on this machine?  (toolchain.c) */
+/* Is there a compiler of OpenCL C on this machine?  (build.c) */
 bool ocl_has_compiler(void);
-/* What OpenCL C has here, in the words of clang's -cl-ext.  (extensions.c) */
-const char *ocl_c_extensions(void);
 
 /* A property list of any kind, with the 0 at its end; room for what an object keeps of it. */
 enum { OCL_MAX_PROPERTIES = 16 };

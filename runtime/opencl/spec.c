@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 typedef struct {
-    ocl_build build;
+    rt_build build;
     cl_program program;
 } spec_query;
 
@@ -29,9 +29,9 @@ static cl_int load_specs(cl_program p) {
     spec_query q = {.program = p};
     char *log;
     if (p->specs) return CL_SUCCESS;
-    if (!ocl_begin_build(&q.build)) return CL_OUT_OF_HOST_MEMORY;
+    if (!rt_build_begin(&q.build)) return CL_OUT_OF_HOST_MEMORY;
     cl_int status = ocl_step(&q.build, find_specs, &q, CL_INVALID_SPEC_ID);
-    ocl_end_build(&q.build, false, &log);
+    rt_build_end(&q.build, false, &log);
     free(log);
     return status;
 }

@@ -33,6 +33,11 @@ const char *rt_plan_path(const spvf_plan *plan, ir_arena *a, const char *path) {
     return ir_sprintf(a, "%s/%s", plan->folder, path);
 }
 
+static bool is_opencl_c(const char *path) {
+    const char *dot = strrchr(path, '.');
+    return dot && strcmp(dot, ".cl") == 0;
+}
+
 static void load(rt_library *lib, const rt_plan_launch *l) {
     spvf_plan *plan = lib->plan;
     size_t size;
@@ -43,6 +48,7 @@ static void load(rt_library *lib, const rt_plan_launch *l) {
                              .specs = l->specs.data,
                              .spec_count = l->specs.n,
                              .closures = true,
+                             .opencl_c = is_opencl_c(path) ? "" : NULL,
                              .definitions = l->definitions.data,
                              .definition_count = l->definitions.n};
     rt_loaded *known = ir_new(lib->arena, rt_loaded);

@@ -37,6 +37,7 @@ static const char *folder_of(ir_arena *a, const char *file) {
 static void load_plan(void *arg) {
     load_job *j = arg;
     ir_arena arena;
+    rt_refuse_other_kinds(j->context, &(rt_source){j->file, j->text, j->size}, "a plan");
     ir_arena_init(&arena, &j->context->cx);
     j->plan = ir_new(&arena, spvf_plan);
     j->plan->context = j->context;

@@ -168,8 +168,8 @@ done
 
 # ---- help: descriptions are in one column, whatever the bytes of a character
 expect 0 '*
-  -p P1,P2,…             passes to run*
-  -verify-each           check the IR*' '' "$spvfuse" opt --help
+  -p, --passes P1,P2,…       passes to run*
+      --verify-each          check the IR*' '' "$spvfuse" opt --help
 
 # ---- info
 expect 1 '' 'empty.spv: error: the module is empty' "$spvfuse" info empty.spv

@@ -18,17 +18,19 @@
  * Translated modules come first: they have the names and types of kernel arguments, and fewer
  * mistakes.
  */
-#include "runtime/opencl/build.h"
+#include "runtime/source/source.h"
 #include "runtime/system/process.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 enum { OLDEST = 11, OLDEST_DIRECT = 22, NEWEST = 40 };
 
 typedef struct {
-    ocl_build *build;
+    rt_build *build;
+    const rt_cache *cache;
     const char *folders; /* to look in; NULL: all */
-    ocl_toolchain found;
+    rt_clc_toolchain found;
     ir_vec(const char *) useless; /* programs that hang, or cannot be started */
 } search;
 
@@ -44,13 +46,18 @@ static unsigned trial_seconds(void) {
 
 static void compile_something(void *arg) {
     search *s = arg;
-    ocl_options none = {.optimize = true};
-    ocl_code code = {.type = CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT};
-    const ocl_source source = {.source = "kernel void k(global float *x) { *x = sqrt(*x); }",
-                               .options = &none,
-                               .seconds = trial_seconds()};
-    code.il = ocl_compile_source(s->build, &s->found, &source, &code.il_size);
-    spvf_module_destroy(ocl_load(s->build, "program", &code));
+    rt_clc_options none = {.optimize = true};
+    const rt_clc_source source = {.source = "kernel void k(global float *x) { *x = sqrt(*x); }",
+                                  .name = "program.cl",
+                                  .options = &none,
+                                  .cache = s->cache,
+                                  .seconds = trial_seconds()};
+    size_t size;
+    spvf_module *m;
+    const void *code = rt_clc_compile(s->build, &s->found, &source, &size);
+    if (spvf_module_load(s->build->context, "program", code, size, NULL, &m) != SPVF_OK)
+        ir_throw(&s->build->context->cx, IR_ERR_DEVICE);
+    spvf_module_destroy(m);
 }
 
 static bool is_useless(const search *s, const char *program) {
@@ -59,22 +66,22 @@ static bool is_useless(const search *s, const char *program) {
     return false;
 }
 
-static bool is_found(search *s, ocl_toolchain tools) {
-    ocl_build *b = s->build;
+static bool is_found(search *s, rt_clc_toolchain tools) {
+    rt_build *b = s->build;
     if (is_useless(s, tools.clang) || is_useless(s, tools.translator)) return false;
     const char *with = tools.translator ? ir_sprintf(&b->arena, " with %s", tools.translator) : "";
-    ocl_say(b, ir_sprintf(&b->arena, "Trial of %s%s:\n", tools.clang, with));
+    rt_build_say(b, ir_sprintf(&b->arena, "Trial of %s%s:\n", tools.clang, with));
     s->found = tools;
     b->useless = NULL;
-    bool ok = ocl_step(b, compile_something, s, CL_COMPILER_NOT_AVAILABLE) == CL_SUCCESS;
+    bool ok = rt_guard(b->context, compile_something, s) == SPVF_OK;
     if (b->useless) *ir_push(&b->arena, &s->useless) = b->useless;
     return ok;
 }
 
 /* Older ones do not know all extensions, and refuse to hear of them. */
 static bool works(search *s, const char *clang, const char *translator) {
-    return is_found(s, (ocl_toolchain){clang, translator, true}) ||
-           is_found(s, (ocl_toolchain){clang, translator, false});
+    return is_found(s, (rt_clc_toolchain){clang, translator, true}) ||
+           is_found(s, (rt_clc_toolchain){clang, translator, false});
 }
 
 /* ------------------------------------------------------------------------------- the candidates */
@@ -131,14 +138,14 @@ static void search_all(void *arg) {
 
 /* ----------------------------------------------------------------------------------- the result */
 
-static ocl_toolchain toolchain; /* clang NULL: there is none */
-static char *search_log;        /* if there is none; NULL: there was no memory */
+static rt_clc_toolchain toolchain; /* clang NULL: there is none */
+static char *search_log;           /* if there is none; NULL: there was no memory */
 
-static void keep(const ocl_toolchain *found) {
+static void keep(const rt_clc_toolchain *found) {
     char *clang = strdup(found->clang);
     char *translator = found->translator ? strdup(found->translator) : NULL;
     if (clang && !translator == !found->translator) {
-        toolchain = (ocl_toolchain){clang, translator, found->extensions};
+        toolchain = (rt_clc_toolchain){clang, translator, found->extensions};
     } else {
         free(clang);
         free(translator);
@@ -146,29 +153,29 @@ static void keep(const ocl_toolchain *found) {
 }
 
 static void find_toolchain(void) {
-    ocl_build build;
+    rt_build build;
     char *log;
-    if (!ocl_begin_build(&build)) return;
-    search s = {.build = &build};
-    ocl_say(&build,
-            "error: no clang was found that compiles OpenCL C; SPVFUSE_CLANG can name one\n");
-    if (ocl_step(&build, search_all, &s, CL_COMPILER_NOT_AVAILABLE) == CL_SUCCESS) keep(&s.found);
-    ocl_end_build(&build, false, &log);
+    if (!rt_build_begin(&build)) return;
+    rt_cache cache = rt_cache_wanted(true) ? rt_cache_open(true) : rt_no_cache;
+    search s = {.build = &build, .cache = &cache};
+    rt_build_say(&build,
+                 "error: no clang was found that compiles OpenCL C; SPVFUSE_CLANG can name one\n");
+    if (rt_guard(build.context, search_all, &s) == SPVF_OK) keep(&s.found);
+    rt_build_end(&build, false, &log);
+    rt_cache_close(&cache);
     if (toolchain.clang)
         free(log);
     else
         search_log = log;
 }
 
-const ocl_toolchain *ocl_find_toolchain(void) {
+const rt_clc_toolchain *rt_clc_find_toolchain(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, find_toolchain);
     return toolchain.clang ? &toolchain : NULL;
 }
 
-bool ocl_has_compiler(void) { return ocl_find_toolchain() != NULL; }
-
-const char *ocl_log_of_search(void) {
-    ocl_find_toolchain();
+const char *rt_clc_log_of_search(void) {
+    rt_clc_find_toolchain();
     return search_log ? search_log : "";
 }

@@ -8,26 +8,26 @@
  * Where the translator does not know what clang's optimizer makes (llvm-spirv 15 refuses freeze),
  * the source is compiled again without it.
  */
-#include "runtime/opencl/build.h"
+#include "runtime/source/source.h"
 #include "runtime/system/process.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct {
-    ocl_build *build;
-    const ocl_toolchain *tools;
-    const ocl_source *source;
+    rt_build *build;
+    const rt_clc_toolchain *tools;
+    const rt_clc_source *source;
     ir_vec(int) files; /* that were made; programs may open all of them */
     const char *text;
     int input, bitcode, output, messages, names;
     const char *overlay; /* or NULL: there are no headers */
-    ocl_stored stored;
+    rt_clc_stored stored;
     void *words;
     size_t size;
 } compilation;
 
-/* ------------------------------------------------------------------------------------ the files */
+/* ----------------------------------------------------------------------------------- the files */
 
 static int new_file(compilation *c, const char *bytes, size_t size) {
     int *at = ir_push(&c->build->arena, &c->files);
@@ -66,18 +66,18 @@ static void put_quoted(ir_text *to, const char *s) {
             ir_putf(to, "%c", *s);
 }
 
-static void put_header(compilation *c, ir_text *to, const ocl_header *h) {
+static void put_header(compilation *c, ir_text *to, const rt_clc_header *h) {
     if (leaves_folder(h->name))
         rt_throw(c->build->context, IR_ERR_INPUT,
                  "header '%s': its name must not begin with '/' or have '..' in it", h->name);
-    ir_putf(to, "{\"type\":\"file\",\"name\":\"" OCL_HEADER_FOLDER "/");
+    ir_putf(to, "{\"type\":\"file\",\"name\":\"" RT_CLC_HEADER_FOLDER "/");
     put_quoted(to, h->name);
     ir_putf(to, "\",\"external-contents\":\"/dev/fd/%d\"},\n",
             new_file(c, h->text, strlen(h->text)));
 }
 
 /* Of several with one name it is the last. */
-static bool is_hidden(const ocl_source *s, size_t n) {
+static bool is_hidden(const rt_clc_source *s, size_t n) {
     for (size_t k = n + 1; k < s->header_count; k++)
         if (strcmp(s->headers[k].name, s->headers[n].name) == 0) return true;
     return false;
@@ -95,8 +95,10 @@ static void make_overlay(compilation *c) {
 
 static const char *make_text(compilation *c) {
     ir_text text = {.arena = &c->build->arena};
-    ocl_put_prelude(&text, c->source);
-    ir_put(&text, "#line 1 \"program.cl\"\n");
+    rt_clc_put_prelude(&text, c->source);
+    ir_put(&text, "#line 1 \"");
+    put_quoted(&text, c->source->name);
+    ir_put(&text, "\"\n");
     ir_put(&text, c->source->source);
     return text.data;
 }
@@ -110,7 +112,7 @@ static void make_files(compilation *c) {
     if (c->source->header_count) make_overlay(c);
 }
 
-/* --------------------------------------------------------------------------------- the programs */
+/* -------------------------------------------------------------------------------- the programs */
 
 typedef ir_vec(const char *) arguments;
 
@@ -129,8 +131,8 @@ static const char spirv_extensions[] =
 /* What a program said, to the log. */
 static void take_messages(compilation *c) {
     size_t n;
-    ocl_build *b = c->build;
-    ocl_say(b, rt_read_memory_file(b->context, &b->arena, c->messages, &n));
+    rt_build *b = c->build;
+    rt_build_say(b, rt_read_memory_file(b->context, &b->arena, c->messages, &n));
     empty(c->messages);
 }
 
@@ -166,7 +168,7 @@ static bool run(compilation *c, arguments *words, int in, int out) {
 }
 
 /* Does the program have operations of sub-groups? */
-static bool has_subgroups(const ocl_source *s) {
+static bool has_subgroups(const rt_clc_source *s) {
     bool any = strstr(s->source, "sub_group") != NULL;
     for (size_t k = 0; k < s->header_count; k++)
         any |= strstr(s->headers[k].text, "sub_group") != 0;
@@ -182,8 +184,8 @@ static void keep_branches(compilation *c, arguments *words) {
 
 /* All but the names of files. */
 static void add_options(compilation *c, arguments *words, bool optimizer) {
-    const ocl_options *o = c->source->options;
-    const char *extensions = ir_sprintf(&c->build->arena, "-cl-ext=%s", ocl_c_extensions());
+    const rt_clc_options *o = c->source->options;
+    const char *extensions = ir_sprintf(&c->build->arena, "-cl-ext=%s", rt_clc_words());
     ADD(c, words, c->tools->clang, "-x", "cl", "-c", "-Xclang", "-finclude-default-header");
     ADD(c, words, "-target", c->tools->translator ? "spir64" : "spirv64");
     ADD(c, words, "-Xclang", extensions, "-D__OPENCL_VERSION__=300", "-cl-kernel-arg-info");
@@ -194,7 +196,7 @@ static void add_options(compilation *c, arguments *words, bool optimizer) {
     if (has_subgroups(c->source)) keep_branches(c, words);
     if (!o->has_std) ADD(c, words, "-cl-std=CL1.2");
     if (!o->is_c1) ADD(c, words, "-D__opencl_c_subgroups=1");
-    if (c->source->header_count) ADD(c, words, "-I", OCL_HEADER_FOLDER);
+    if (c->source->header_count) ADD(c, words, "-I", RT_CLC_HEADER_FOLDER);
     for (uint32_t k = 0; k < o->words.n; k++) ADD(c, words, o->words.data[k]);
     if (c->tools->translator)
         ADD(c, words, "-emit-llvm");
@@ -230,22 +232,22 @@ static void forget(ir_text *log, size_t from) {
 static bool compile(compilation *c, bool optimizer) {
     size_t said = c->build->log.n;
     if (!run_clang(c, optimizer))
-        rt_throw(c->build->context, IR_ERR_INPUT, "program.cl cannot be compiled");
+        rt_throw(c->build->context, IR_ERR_INPUT, "%s cannot be compiled", c->source->name);
     if (!c->tools->translator || run_translator(c)) return true;
     if (optimizer) forget(&c->build->log, said);
     return false;
 }
 
 static void compile_new(compilation *c, size_t said) {
-    ocl_build *b = c->build;
+    rt_build *b = c->build;
     size_t n;
     make_files(c);
     if (!compile(c, true) && !compile(c, false))
-        rt_throw(b->context, IR_ERR_INPUT, "program.cl cannot be translated to SPIR-V");
+        rt_throw(b->context, IR_ERR_INPUT, "%s cannot be translated to SPIR-V", c->source->name);
     c->words = rt_read_memory_file(b->context, &b->arena, c->output, &c->size);
     const char *names = rt_read_memory_file(b->context, &b->arena, c->names, &n);
     const char *log = b->log.n > said ? b->log.data + said : "";
-    if (n) ocl_write_stored(&c->stored, &(ocl_made){c->words, c->size, log, names});
+    if (n) rt_clc_write_stored(&c->stored, &(rt_clc_made){c->words, c->size, log, names});
 }
 
 static void compile_all(void *arg) {
@@ -253,26 +255,26 @@ static void compile_all(void *arg) {
     arguments words = {0};
     c->text = make_text(c);
     add_options(c, &words, true);
-    const ocl_stored_input in = {.build = c->build,
-                                 .tools = c->tools,
-                                 .source = c->source,
-                                 .words = words.data,
-                                 .word_count = words.n,
-                                 .text = c->text};
-    if (!ocl_find_stored(&c->stored, &in)) {
+    const rt_clc_input in = {.build = c->build,
+                             .tools = c->tools,
+                             .source = c->source,
+                             .words = words.data,
+                             .word_count = words.n,
+                             .text = c->text};
+    if (!rt_clc_find_stored(&c->stored, &in)) {
         compile_new(c, c->build->log.n);
         return;
     }
-    ocl_say(c->build, c->stored.log);
+    rt_build_say(c->build, c->stored.log);
     c->words = ir_dup(&c->build->arena, c->stored.code, c->stored.code_size);
     c->size = c->stored.code_size;
 }
 
-void *ocl_compile_source(ocl_build *b, const ocl_toolchain *tools, const ocl_source *s,
-                         size_t *size) {
+void *rt_clc_compile(rt_build *b, const rt_clc_toolchain *tools, const rt_clc_source *s,
+                     size_t *size) {
     compilation c = {.build = b, .tools = tools, .source = s};
     bool ok = ir_try(&b->context->cx, compile_all, &c);
-    ocl_end_stored(&c.stored);
+    rt_clc_end_stored(&c.stored);
     while (c.files.n) close(c.files.data[--c.files.n]);
     if (!ok) ir_throw(&b->context->cx, b->context->cx.status);
     *size = c.size;

@@ -7,7 +7,7 @@
  *
  * They use operators only: clang takes long to look up its built-in functions.
  */
-#include "runtime/opencl/build.h"
+#include "runtime/source/source.h"
 
 static const char *const names[] = {
     "pack", "unpack0", "unpack1", "unpack2", "unpack3", "bitalign", "bytealign",
@@ -83,7 +83,7 @@ static const char functions[] =
     "    uint4 u = SPVF_CONVERT(a, uint4) & 255; return u.x | u.y << 8 | u.z << 16 | u.w << 24; "
     "}\n";
 
-void ocl_put_media_ops(ir_text *to) {
+void rt_clc_put_media_ops(ir_text *to) {
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         ir_putf(to, "#define amd_%s spvf_amd_%s\n", names[k], names[k]);
     ir_put(to, helpers);

@@ -4,7 +4,7 @@
  *
  * clang looks functions up by name, in the source first: all types of a function are declared.
  */
-#include "runtime/opencl/build.h"
+#include "runtime/source/source.h"
 
 /* -------------------------------------------------------------------------- what compilers have */
 
@@ -37,7 +37,7 @@ static const char *const too_much[] = {"__IMAGE_SUPPORT__",
 /* Is there "+NAME" in the list of -cl-ext? */
 static bool has_extension(const char *name) {
     size_t n = strlen(name);
-    const char *s = ocl_c_extensions();
+    const char *s = rt_clc_words();
     while ((s = strstr(s + 1, name)))
         if (s[-1] == '+' && (!s[n] || s[n] == ',')) return true;
     return false;
@@ -88,7 +88,7 @@ static void declare_all(ir_text *to) {
 }
 
 /* Can the program use a name with this part?  Whatever includes files can. */
-static bool wants(const ocl_source *s, const char *part) {
+static bool wants(const rt_clc_source *s, const char *part) {
     bool found = strstr(s->source, part) || strstr(s->source, "include");
     for (size_t k = 0; k < s->header_count && !found; k++)
         found = strstr(s->headers[k].text, part) != NULL;
@@ -97,7 +97,7 @@ static bool wants(const ocl_source *s, const char *part) {
     return found;
 }
 
-void ocl_put_prelude(ir_text *to, const ocl_source *source) {
+void rt_clc_put_prelude(ir_text *to, const rt_clc_source *source) {
     ir_put(to,
            "#pragma clang diagnostic push\n#pragma clang diagnostic ignored \"-Weverything\"\n");
     for (size_t k = 0; k < sizeof too_much / sizeof *too_much; k++)
@@ -109,8 +109,8 @@ void ocl_put_prelude(ir_text *to, const ocl_source *source) {
     ir_put(to, "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n");
     declare_all(to);
     ir_put(to, "#pragma OPENCL EXTENSION cl_khr_fp16 : disable\n#endif\n");
-    if (wants(source, "amd_")) ocl_put_media_ops(to);
+    if (wants(source, "amd_")) rt_clc_put_media_ops(to);
     if (wants(source, "sub_group") && has_extension("cl_intel_subgroups"))
-        ocl_put_intel_subgroups(to);
+        rt_clc_put_intel_subgroups(to);
     ir_put(to, "#pragma clang diagnostic pop\n");
 }

@@ -9,8 +9,7 @@
  * A file whose facts are those of the entry is not read again, unless it was so young then that a
  * change might not show.  Sources that use the date, or ask whether files exist, are not kept.
  */
-#include "runtime/devices/cpu/cpu.h"
-#include "runtime/opencl/build.h"
+#include "runtime/source/source.h"
 #include "runtime/system/process.h"
 
 #include <fcntl.h>
@@ -118,7 +117,7 @@ static void add_environment(rt_hash *h) {
 }
 
 /* Where the host is has a part in what #include finds, and in what debuggers are told. */
-static bool needs_folder(const ocl_stored_input *in) {
+static bool needs_folder(const rt_clc_input *in) {
     bool needs = strstr(in->text, "include") || strstr(in->text, "embed");
     for (uint32_t n = 0; n < in->word_count; n++)
         needs |= !strcmp(in->words[n], "-g") || strstr(in->words[n], "__FILE__");
@@ -130,7 +129,7 @@ static void add_folder(rt_hash *h) {
     add_text(h, getcwd(folder, sizeof folder) ? folder : NULL);
 }
 
-static rt_key key_of(const ocl_stored_input *in) {
+static rt_key key_of(const rt_clc_input *in) {
     rt_hash h;
     rt_key key;
     uint64_t layout = LAYOUT;
@@ -162,7 +161,7 @@ typedef struct {
 static size_t whole(size_t n) { return (n + 7) / 8 * 8; }
 
 /* Are all files as they were?  Also finds what follows their records. */
-static bool is_up_to_date(ocl_stored *s) {
+static bool is_up_to_date(rt_clc_stored *s) {
     const head *h = (const void *)s->entry.bytes;
     const uint8_t *at = s->entry.bytes + sizeof *h;
     bool same = true;
@@ -177,9 +176,9 @@ static bool is_up_to_date(ocl_stored *s) {
     return same;
 }
 
-bool ocl_find_stored(ocl_stored *s, const ocl_stored_input *in) {
-    *s = (ocl_stored){.build = in->build, .input = in, .start = now_ns()};
-    const rt_cache *cache = &rt_cpu_machine(ocl_device()->shared.base)->cache;
+bool rt_clc_find_stored(rt_clc_stored *s, const rt_clc_input *in) {
+    *s = (rt_clc_stored){.build = in->build, .input = in, .start = now_ns()};
+    const rt_cache *cache = in->source->cache;
     if (cache->folder < 0) return false;
     rt_key key = key_of(in);
     rt_entry_begin(cache, &key, &s->entry);
@@ -189,7 +188,7 @@ bool ocl_find_stored(ocl_stored *s, const ocl_stored_input *in) {
     return false;
 }
 
-void ocl_end_stored(ocl_stored *s) {
+void rt_clc_end_stored(rt_clc_stored *s) {
     if (s->entry.cache) rt_entry_end(&s->entry);
 }
 
@@ -199,7 +198,7 @@ typedef const char *file_name;
 typedef ir_vec(file_name) paths;
 
 typedef struct {
-    ocl_stored *stored;
+    rt_clc_stored *stored;
     ir_arena *arena;
     paths files;   /* that were read */
     paths folders; /* where they may have been looked for */
@@ -229,15 +228,15 @@ static const char *next_name(writing *w, const char **at) {
 
 static void read_names(writing *w, const char *list) {
     const char *at = strchr(list, ':'), *name;
-    size_t n = strlen(OCL_HEADER_FOLDER);
+    size_t n = strlen(RT_CLC_HEADER_FOLDER);
     if (!at) return;
     at++;
     while ((name = next_name(w, &at)))
-        if (strncmp(name, OCL_HEADER_FOLDER, n) != 0) add_name(w, &w->files, name);
+        if (strncmp(name, RT_CLC_HEADER_FOLDER, n) != 0) add_name(w, &w->files, name);
 }
 
 static void find_folders(writing *w) {
-    const ocl_stored_input *in = w->stored->input;
+    const rt_clc_input *in = w->stored->input;
     add_name(w, &w->folders, ".");
     for (uint32_t n = 0; n < in->source->options->words.n; n++)
         if (strncmp(in->source->options->words.data[n], "-I", 2) == 0)
@@ -271,7 +270,7 @@ static bool is_lasting(const char *text) {
     return true;
 }
 
-static bool is_input_lasting(const ocl_stored_input *in) {
+static bool is_input_lasting(const rt_clc_input *in) {
     bool lasting = is_lasting(in->text);
     for (uint32_t n = 0; n < in->word_count; n++) lasting &= is_lasting(in->words[n]);
     for (size_t n = 0; n < in->source->header_count; n++)
@@ -307,7 +306,7 @@ static void put_text(writing *w, const void *bytes, size_t n) {
     ir_putn(&w->out, zeros, whole(n + 1) - n);
 }
 
-static bool put_all(writing *w, const ocl_made *made) {
+static bool put_all(writing *w, const rt_clc_made *made) {
     head h = {.log_size = strlen(made->log), .code_size = made->size};
     read_names(w, made->files);
     find_folders(w);
@@ -323,7 +322,7 @@ static bool put_all(writing *w, const ocl_made *made) {
     return true;
 }
 
-void ocl_write_stored(ocl_stored *s, const ocl_made *made) {
+void rt_clc_write_stored(rt_clc_stored *s, const rt_clc_made *made) {
     ir_arena *a = &s->build->arena;
     if (!s->entry.claimed || !is_input_lasting(s->input)) return;
     writing w = {.stored = s, .arena = a, .out = {.arena = a}};

@@ -7,7 +7,7 @@
  *
  * These extensions give OpenCL C 1.2 the functions of sub-groups that version 2.0 has anyway.
  */
-#include "runtime/opencl/build.h"
+#include "runtime/source/source.h"
 
 /* A list of declarations as a macro of OpenCL C takes most of them: for a type, for its vectors,
  * and for the elements of a block. */
@@ -55,7 +55,7 @@ static const char end[] =
     "#undef SPVF_INTEL\n#undef SPVF_MOVES\n#undef SPVF_VECTORS\n#undef SPVF_COMBINED\n"
     "#undef SPVF_COMBINE\n#undef SPVF_BLOCK\n#undef SPVF_BLOCKS\n";
 
-void ocl_put_intel_subgroups(ir_text *to) {
+void rt_clc_put_intel_subgroups(ir_text *to) {
     ir_put(to, "#pragma OPENCL EXTENSION cl_khr_fp16 : enable\n");
     ir_put(to, macros);
     ir_put(to, functions);

@@ -5,7 +5,7 @@
  * go on to it as they are.  Words that only other drivers know have no meaning here, and are left
  * out with a warning.
  */
-#include "runtime/opencl/build.h"
+#include "runtime/source/source.h"
 
 /* ---------------------------------------------------------------------------------------- words */
 
@@ -34,9 +34,10 @@ static char *take_word(char **text) {
 /* ---------------------------------------------------------------------------------------- table */
 
 enum {
-    READ = OCL_FOR_BUILD | OCL_FOR_COMPILE, /* they mean something to the compiler of a source */
-    ANY = OCL_FOR_BUILD | OCL_FOR_COMPILE | OCL_FOR_LINK,
-    LINK = OCL_FOR_LINK
+    READ =
+        RT_CLC_FOR_BUILD | RT_CLC_FOR_COMPILE, /* they mean something to the compiler of a source */
+    ANY = RT_CLC_FOR_BUILD | RT_CLC_FOR_COMPILE | RT_CLC_FOR_LINK,
+    LINK = RT_CLC_FOR_LINK
 };
 
 typedef enum {
@@ -101,7 +102,7 @@ static const struct {
 
 enum { WORDS = sizeof table / sizeof *table };
 
-static bool fits(unsigned row, const char *word, ocl_use use) {
+static bool fits(unsigned row, const char *word, rt_clc_use use) {
     meaning m = table[row].means;
     const char *known = table[row].word;
     if (!(table[row].use & use)) return false;
@@ -114,7 +115,7 @@ static bool fits(unsigned row, const char *word, ocl_use use) {
 typedef struct {
     ir_arena *arena;
     char *text; /* what is left */
-    ocl_options *options;
+    rt_clc_options *options;
     ir_vec(const char *) ignored;
 } reading;
 
@@ -124,7 +125,7 @@ static void warn(reading *r) {
                   "option '%s' means nothing here", r->ignored.data[k]);
 }
 
-static void take_standard(ocl_options *o, const char *word) {
+static void take_standard(rt_clc_options *o, const char *word) {
     o->has_std = true;
     o->is_c1 = strncmp(word, "-cl-std=CL1", 11) == 0;
 }
@@ -143,7 +144,7 @@ static void ask_for_lines(reading *r) {
 }
 
 static bool take(reading *r, meaning m, char *word) {
-    ocl_options *o = r->options;
+    rt_clc_options *o = r->options;
     if (m == PREFIX && !word[2] && !(word = join(r, word))) return false;
     if (m == IGNORE) *ir_push(r->arena, &r->ignored) = word;
     if (m == STANDARD) take_standard(o, word);
@@ -159,10 +160,10 @@ static bool take(reading *r, meaning m, char *word) {
     return true;
 }
 
-bool ocl_read_options(ir_arena *a, const char *text, ocl_use use, ocl_options *o) {
+bool rt_clc_read_options(ir_arena *a, const char *text, rt_clc_use use, rt_clc_options *o) {
     reading r = {.arena = a, .text = ir_strdup(a, text ? text : ""), .options = o};
     char *word;
-    *o = (ocl_options){.optimize = true, .is_c1 = true};
+    *o = (rt_clc_options){.optimize = true, .is_c1 = true};
     while ((word = take_word(&r.text))) {
         unsigned row = 0;
         while (row < WORDS && !fits(row, word, use)) row++;

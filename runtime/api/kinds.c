@@ -1,0 +1,103 @@
+/* kinds.c — what a file is that is given as a module or plan by mistake, by its first bytes or
+ * words.
+ *
+ * Containers and the text of the IR are not looked for: the caller has, or will.  Text counts as
+ * that of another language only if a line begins with words that no text of the IR has.
+ */
+#include "runtime/api/runtime.h"
+
+#include <ctype.h>
+
+/* How a file begins, what that is, and what to do. */
+static const struct {
+    const char *begin;
+    size_t size;
+    const char *name, *advice;
+} magics[] = {
+    {"\x7f"
+     "ELF",
+     4, "an ELF object file", "give the SPIR-V that it was made of"},
+    {"BC\xc0\xde", 4, "LLVM bitcode", "run llvm-spirv"},
+    {"\xde\xc0\x17\x0b", 4, "LLVM bitcode", "run llvm-spirv"},
+    {"!<arch>\n", 8, "an archive of object files", "give the SPIR-V that they were made of"},
+    {"MZ", 2, "a program or library of Windows", NULL},
+    {"\x1f\x8b", 2, "compressed by gzip", "run gunzip"},
+    {"PK\x03\x04", 4, "a zip archive", NULL},
+    {"\xff\xfe", 2, "text in UTF-16", NULL},
+    {"\xfe\xff", 2, "text in UTF-16", NULL},
+    {"BUNDLE", 6, "a bundle of clang-offload-bundler", "run clang-offload-bundler -unbundle"},
+    {"__CLANG_OFFLOAD_BUNDLE__", 24, "a bundle of clang-offload-bundler",
+     "run clang-offload-bundler -unbundle"},
+};
+
+/* How a line begins. */
+static const struct {
+    const char *begin, *name, *advice;
+} words[] = {
+    {"OpCapability ", "text of SPIR-V assembly", "run spirv-as"},
+    {"; SPIR-V", "text of SPIR-V assembly", "run spirv-as"},
+    {"; ModuleID = ", "text of LLVM IR", "run llvm-as and llvm-spirv"},
+    {"target triple = ", "text of LLVM IR", "run llvm-as and llvm-spirv"},
+    {"source_filename = ", "text of LLVM IR", "run llvm-as and llvm-spirv"},
+    {".version ", "text of PTX", "give the SPIR-V that it was made of"},
+    {"kernel void ", "OpenCL C", "name it .cl"},
+    {"__kernel ", "OpenCL C", "name it .cl"},
+    {"#include ", "C or a language like it", "OpenCL C is compiled if its name ends in .cl"},
+    {"__global__ ", "CUDA C or HIP", NULL},
+    {"buffer ", "a plan", "run, explain and fuse take plans"},
+    {"launch ", "a plan", "run, explain and fuse take plans"},
+    {"<!DOCTYPE ", "HTML", NULL},
+    {"<html", "HTML", NULL},
+};
+
+enum { FIRST = 4096 }; /* bytes are looked at, so that the time does not depend on the size */
+
+typedef struct {
+    const char *name, *advice; /* NULL: not known; nothing to be said */
+} kind;
+
+/* The line at the begin, blanks apart. */
+static kind kind_of_line(const char *s, size_t n) {
+    while (n && isblank((unsigned char)*s)) s++, n--;
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
+        size_t length = strlen(words[k].begin);
+        if (n >= length && memcmp(s, words[k].begin, length) == 0)
+            return (kind){words[k].name, words[k].advice};
+    }
+    return (kind){NULL, NULL};
+}
+
+/* Of the first lines. */
+static kind kind_of_text(const char *s, size_t size) {
+    size_t n = size < FIRST ? size : FIRST;
+    for (size_t at = 0; at < n;) {
+        const char *end = memchr(s + at, '\n', n - at);
+        size_t length = end ? (size_t)(end - s) - at : n - at;
+        kind found = kind_of_line(s + at, length);
+        if (found.name) return found;
+        at += length + 1;
+    }
+    return (kind){NULL, NULL};
+}
+
+static kind find_kind(const void *bytes, size_t size) {
+    if (rt_is_spirv(bytes, size)) return (kind){"SPIR-V", NULL};
+    for (size_t k = 0; k < sizeof magics / sizeof *magics; k++)
+        if (size >= magics[k].size && memcmp(bytes, magics[k].begin, magics[k].size) == 0)
+            return (kind){magics[k].name, magics[k].advice};
+    /* Numbers below 256 have zeros in them, in any byte order; texts have none. */
+    if (memchr(bytes, 0, size < FIRST ? size : FIRST))
+        return (kind){"neither text nor SPIR-V", "SPIR-V begins with the number 0x07230203"};
+    return kind_of_text(bytes, size);
+}
+
+void rt_refuse_other_kinds(spvf_context *context, const rt_source *source, const char *wanted) {
+    kind found = find_kind(source->bytes, source->size);
+    if (!found.name || strcmp(found.name, wanted) == 0) return;
+    const char *advice = found.advice;
+    if (strcmp(wanted, "SPIR-V") != 0) advice = "info, opt and compile take modules";
+    ir_report(&context->cx, (ir_message){.severity = IR_ERROR, .file = source->name},
+              "this is %s, not %s%s%s", found.name, wanted, advice ? ": " : "",
+              advice ? advice : "");
+    ir_throw(&context->cx, IR_ERR_INPUT);
+}
