@@ -66,7 +66,7 @@ check "pack" "$spvfuse" pack "$work/kernels/k.cl" -o "$work/k.spvc"
 check "inspect" prints slope "$spvfuse" inspect "$work/k.spvc"
 check "run" "$spvfuse" run -d check "$work/k.plan"
 check "fuse" "$spvfuse" fuse "$work/k.plan" -o "$work/fused.spv"
-check "lines of the source" prints "k.cl:" "$spvfuse" explain "$work/k.plan"
+check "lines of the source" prints "k.cl:" "$spvfuse" explain -v "$work/k.plan"
 
 # Once compiled it is found, also without the compiler's time; another source is not.
 printf '#!/bin/sh\necho x >>%s/calls\nexec clang-15 "$@"\n' "$work" >"$work/clang"
