@@ -28,8 +28,10 @@ typedef struct {
     bool offset;      /* kernels have parameters for the global offset, which is 0 otherwise */
     bool wide;        /* global ids and sizes may be 2^32 and more along a dimension */
     bool disjoint;    /* no two pointers that a kernel is given lead to the same memory */
+    bool aligned;     /* the memory of each such pointer begins at a multiple of 16 bytes */
     unsigned coarsen; /* work-items that a thread may run; 0: one */
 } cg_ptx_options;
+enum { CG_PTX_ALIGN = 16 };
 
 /* The least version of PTX that knows processor sm_N, times 10; 0: none does, or none is written. */
 unsigned cg_ptx_version_of(unsigned sm);

@@ -142,6 +142,33 @@ const char *ptx_members(ptx_func *fn) {
     return r;
 }
 
+const char *ptx_members_of(ptx_func *fn, const ir_inst *i) {
+    if (i->imm.group.uniform) return ptx_members(fn);
+    const char *r = ptx_temporary(fn, PTX_B32);
+    ptx_need(fn, 70, 62, "activemask");
+    ptx_put(fn, "activemask.b32 %s", r);
+    return r;
+}
+
+const char *ptx_lowest_bit(ptx_func *fn, const char *bits) {
+    const char *reversed = ptx_temporary(fn, PTX_B32), *r = ptx_temporary(fn, PTX_B32);
+    ptx_put(fn, "brev.b32 %s, %s", reversed, bits);
+    ptx_put(fn, "clz.b32 %s, %s", r, reversed);
+    return r;
+}
+
+const char *ptx_from_thread(ptx_func *fn, const char *at, const char *members) {
+    return ir_sprintf(fn->w->arena, "%s, 31, %s", at, members);
+}
+
+const char *ptx_scanned(ptx_func *fn, const ir_inst *i) {
+    switch (i->imm.group.op) {
+    case IR_GROUP_INCLUSIVE: return ptx_special(fn, "lanemask_le");
+    case IR_GROUP_EXCLUSIVE: return ptx_special(fn, "lanemask_lt");
+    default: return ptx_members(fn);
+    }
+}
+
 ptx_carried ptx_scan_warp(ptx_func *fn, ir_op op, ptx_carried x, const char *members) {
     ptx_carried sum = ptx_carried_like(fn, x), before = ptx_carried_like(fn, x);
     const char *lane = ptx_special(fn, "laneid"), *has = ptx_temporary(fn, PTX_PRED);

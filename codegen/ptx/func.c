@@ -253,7 +253,7 @@ static unsigned edge_to_header(ptx_func *fn, const ir_block *b) {
     return 2;
 }
 
-/* Do all threads of a warp go the same way?  ptxas does not unroll loops whose branch back says so. */
+/* Do all threads of a warp go the same way?  ptxas unrolls no loops whose branch back says so. */
 static const char *uniform(ptx_func *fn, const ir_block *b, unsigned edge) {
     bool back = ir_block_dominates(ir_dominators(fn->f), b->succ[edge], b);
     return ir_term(b)->flags & IR_UNIFORM && !back ? ".uni" : "";

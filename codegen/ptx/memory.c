@@ -64,15 +64,31 @@ typedef struct {
     unsigned align; /* of the address */
 } access;
 
+enum { MOST_LOOPS = 4, MOST_PREDECESSORS = 4 }; /* that are followed */
+
 /* The parameter or other value that an address is made from. */
 const ir_inst *ptx_origin(const ir_inst *address) {
     while (address->op == IR_OP_ptradd) address = ir_arg(address, 0);
     return address;
 }
 
+/* Where a pointer that steps through a loop begins; any other value is returned as it is. */
+static const ir_inst *first_of(const ir_inst *phi) {
+    const ir_inst *first = NULL;
+    if (phi->op != IR_OP_phi || phi->nargs > MOST_PREDECESSORS) return phi;
+    for (unsigned n = 0; n < phi->nargs; n++) {
+        const ir_inst *from = ptx_origin(ir_arg(phi, n));
+        if (from == phi) continue;
+        if (first && first != from) return phi;
+        first = from;
+    }
+    return first ? first : phi;
+}
+
 /* A parameter in constant memory may lead to what another one writes in a fused kernel. */
 static bool is_constant_memory(const ptx_func *fn, const ir_inst *address) {
     const ir_inst *origin = ptx_origin(address);
+    for (unsigned n = 0; n < MOST_LOOPS; n++) origin = first_of(origin);
     if (origin->op != IR_OP_param || !(fn->f->flags & IR_FUNC_KERNEL)) return false;
     ir_space space = ir_space_of(origin->type);
     uint32_t attrs = fn->f->param[origin->imm.index].attrs;

@@ -155,9 +155,6 @@ ptx_carried ptx_before(ptx_func *fn, ir_op op, ptx_carried sum, const char *memb
 const char *ptx_operation_name(ptx_func *fn, ir_op op, ptx_class c);
 /* Those threads of the warp that there are, as bits. */
 const char *ptx_members(ptx_func *fn);
-
-/* -------------------------------------------------------- values of a warp (subgroup.c, warp.c) */
-
 /* The threads that take part in an operation of a sub-group, as bits. */
 const char *ptx_members_of(ptx_func *fn, const ir_inst *i);
 /* Those whose values an operation reads: the ones before this thread, or all. */

@@ -65,8 +65,20 @@ static const char *rounding(const filling *f, const char **s) {
     return NULL;
 }
 
-/* A reciprocal errs by 1 ulp, and takes fewer steps than a quotient. */
+/* Do only comparisons and sums use it, which do not tell NaNs apart? */
+static bool is_only_a_number(const ir_inst *i) {
+    foreach_use (u, i) {
+        const ir_rule rule = ir_info(u->user)->rule;
+        if (rule != R_CMPF && u->user->op != IR_OP_fadd && u->user->op != IR_OP_fsub) return false;
+    }
+    return true;
+}
+
+/* A reciprocal errs by 1 ulp, and takes fewer steps than a quotient.  A magnitude is part of the
+ * instruction that uses it. */
 static const char *text_of(const ptx_func *fn, const ir_inst *i, const row *r) {
+    if (i->op == IR_OP_fabs && ir_elem(i->type) == IR_F64 && is_only_a_number(i))
+        return "abs.f64 %d, %a";
     const ir_inst *one = ir_arg(i, 0);
     bool recip = i->op == IR_OP_fdiv && ir_elem(i->type) == IR_F32 && ir_is_const(one) &&
                  !ir_is_vector(i->type) && one->imm.bits == 0x3f800000;

@@ -8,25 +8,6 @@
 
 static const char *new_word(ptx_func *fn) { return ptx_temporary(fn, PTX_B32); }
 
-const char *ptx_members_of(ptx_func *fn, const ir_inst *i) {
-    if (i->imm.group.uniform) return ptx_members(fn);
-    const char *r = new_word(fn);
-    ptx_need(fn, 70, 62, "activemask");
-    ptx_put(fn, "activemask.b32 %s", r);
-    return r;
-}
-
-const char *ptx_lowest_bit(ptx_func *fn, const char *bits) {
-    const char *reversed = new_word(fn), *r = new_word(fn);
-    ptx_put(fn, "brev.b32 %s, %s", reversed, bits);
-    ptx_put(fn, "clz.b32 %s, %s", r, reversed);
-    return r;
-}
-
-const char *ptx_from_thread(ptx_func *fn, const char *at, const char *members) {
-    return ir_sprintf(fn->w->arena, "%s, 31, %s", at, members);
-}
-
 /* Each lane of operand 0 of thread number `at`. */
 static void take_from(ptx_func *fn, const ir_inst *i, const char *at, const char *members) {
     for (unsigned lane = 0; lane < ir_lanes(i->type); lane++) {
@@ -93,14 +74,6 @@ static void write_bit(ptx_func *fn, const ir_inst *i, const char *at) {
     const char *bit = new_word(fn);
     ptx_put(fn, "shr.u32 %s, %s, %s", bit, ptx_register(fn, ir_arg(i, 0), 0), at);
     ptx_test_bit(fn, ptx_result(fn, i, 0), bit);
-}
-
-const char *ptx_scanned(ptx_func *fn, const ir_inst *i) {
-    switch (i->imm.group.op) {
-    case IR_GROUP_INCLUSIVE: return ptx_special(fn, "lanemask_le");
-    case IR_GROUP_EXCLUSIVE: return ptx_special(fn, "lanemask_lt");
-    default: return ptx_members(fn);
-    }
 }
 
 /* A number of 32 bits as the result, an integer. */

@@ -8,8 +8,8 @@
  * 1991).  Numbers only fall and end at 0, so rounds are few; the pass gives up after a fixed
  * number.
  *
- * Alignment begins at arguments that lead to lines (flag `line`); functions without any are left
- * alone.
+ * Alignment begins at arguments that lead to lines (flag `line`), and at pointers that a kernel is
+ * given; functions without any are left alone.
  */
 #include "passes/passes.h"
 
@@ -17,7 +17,8 @@ enum { MOST_ZEROS = 6, ROUNDS = 16 }; /* 2^MOST_ZEROS == IR_LINE */
 static_assert(1 << MOST_ZEROS == IR_LINE, "more is known of no address");
 
 typedef struct {
-    uint8_t *zeros; /* by value id, of scalar integers and addresses */
+    uint8_t *zeros;        /* by value id, of scalar integers and addresses */
+    const ir_func *kernel; /* whose parameters are arguments of a launch, or NULL */
 } aligner;
 
 static unsigned least(unsigned x, unsigned y) { return x < y ? x : y; }
@@ -25,6 +26,10 @@ static unsigned least(unsigned x, unsigned y) { return x < y ? x : y; }
 static unsigned zeros_of(const aligner *a, const ir_inst *v) {
     if (ir_is_const(v) && !v->imm.bits) return MOST_ZEROS;
     if (ir_is_const(v)) return least(MOST_ZEROS, (unsigned)__builtin_ctzll(v->imm.bits));
+    if (v->op == IR_OP_param && a->kernel) {
+        uint32_t align = a->kernel->param[v->imm.index].align;
+        return align ? least(MOST_ZEROS, (unsigned)__builtin_ctz(align)) : 0;
+    }
     return v->block ? a->zeros[v->id] : 0;
 }
 
@@ -67,7 +72,9 @@ static unsigned find_zeros(const aligner *a, const ir_inst *i) {
     }
 }
 
-static bool has_lines(ir_func *f) {
+static bool has_promises(ir_func *f) {
+    for (uint32_t n = 0; n < f->nparams && f->flags & IR_FUNC_KERNEL; n++)
+        if (ir_is_ptr(f->param_val[n]->type) && f->param[n].align > 1) return true;
     foreach_block (b, f)
         foreach_inst (i, b)
             if (i->op == IR_OP_load && i->imm.mem.flags & IR_MEM_LINE) return true;
@@ -109,10 +116,11 @@ static bool raise_alignment(const aligner *a, ir_func *f) {
  * Leaves: all else as it was.
  * Gives up: on functions whose arguments promise nothing. */
 bool pass_align(ir_func *f, pass_ctx *cx) {
-    aligner a = {ir_new_array(cx->scratch, uint8_t, f->next_id)};
+    aligner a = {ir_new_array(cx->scratch, uint8_t, f->next_id),
+                 f->flags & IR_FUNC_KERNEL ? f : NULL};
     const ir_order *order = &ir_dominators(f)->order;
     unsigned rounds = 0;
-    if (!has_lines(f)) return false;
+    if (!has_promises(f)) return false;
     memset(a.zeros, MOST_ZEROS, f->next_id);
     while (update(&a, order))
         if (++rounds == ROUNDS) return false;

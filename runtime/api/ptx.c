@@ -31,8 +31,19 @@ static bool promise_apart(ir_module *m, const cg_ptx_options *o) {
     return true;
 }
 
+/* Pointers that a kernel finds in memory may lead anywhere. */
+static void promise_aligned(ir_module *m) {
+    foreach_func (f, m)
+        for (uint32_t n = 0; n < f->nparams && f->flags & IR_FUNC_KERNEL; n++) {
+            ir_param *p = &f->param[n];
+            bool global = ir_arg_kind_of(f->param_val[n]->type, p) == IR_ARG_POINTER;
+            if (global && p->align < CG_PTX_ALIGN) p->align = CG_PTX_ALIGN;
+        }
+}
+
 bool rt_write_ptx(ir_module *m, const cg_ptx_options *o, ir_arena *arena, ir_text *out) {
     if (o->disjoint && !promise_apart(m, o)) return false;
+    if (o->aligned) promise_aligned(m);
     if (!run(m, o, pass_threads)) return false;
     ir_begin_stage(m->cx, "ptx", NULL);
     cg_ptx_write(m, o, arena, out);

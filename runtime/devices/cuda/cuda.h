@@ -184,11 +184,12 @@ struct rt_function {
 
 /* What the code of a program is made for, as bits. */
 enum {
-    CUDA_WIDE = 1,   /* ids of more than 32 bits */
-    CUDA_PARTS = 2,  /* launches that are parts of a range */
-    CUDA_APART = 4,  /* memory arguments that do not overlap */
-    CUDA_COARSE = 8, /* so many work-items that each thread may run several */
-    CUDA_VARIANTS = 16,
+    CUDA_WIDE = 1,     /* ids of more than 32 bits */
+    CUDA_PARTS = 2,    /* launches that are parts of a range */
+    CUDA_APART = 4,    /* memory arguments that do not overlap */
+    CUDA_COARSE = 8,   /* so many work-items that each thread may run several */
+    CUDA_ALIGNED = 16, /* memory arguments that begin at multiples of CG_PTX_ALIGN bytes */
+    CUDA_VARIANTS = 32,
     CUDA_ITEMS = 4 /* that a thread may run */
 };
 

@@ -96,6 +96,7 @@ rt_function *cuda_find(rt_device *device, rt_program *p, const char *kernel) {
                                              .offset = true,
                                              .wide = p->facts & CUDA_WIDE,
                                              .disjoint = p->facts & CUDA_APART,
+                                             .aligned = p->facts & CUDA_ALIGNED,
                                              .coarsen = p->facts & CUDA_COARSE ? CUDA_ITEMS : 0},
                                     .parts = p->facts & CUDA_PARTS,
                                     .print = rt_string_limit};

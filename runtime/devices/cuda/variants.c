@@ -3,9 +3,10 @@
  *
  * Usual code computes ids in 32 bits, for ranges that are whole groups, and for arguments that may
  * overlap.  Launches with ids beyond that, and launches of other ranges (launch.c), have modules of
- * their own.  So have launches of many work-items: if their arguments do not overlap, and if enough
- * threads are left when each runs several of them.  For fewer, the driver's compiler would cost
- * more than the code gains.  A module is made when the first launch comes that needs it.
+ * their own.  So have launches of many work-items: if their arguments do not overlap, if they are
+ * aligned, and if enough threads are left when each runs several of them.  For fewer, the driver's
+ * compiler would cost more than the code gains.  A module is made when the first launch comes that
+ * needs it.
  */
 #include "runtime/devices/cuda/cuda.h"
 
@@ -34,6 +35,16 @@ static bool are_apart(const rt_launch *l) {
         seen[n++] = a->memory;
     }
     return true;
+}
+
+static bool are_aligned(const rt_launch *l) {
+    uint64_t bits = 0;
+    for (size_t k = 0; k < l->count; k++) {
+        const rt_arg *a = &l->args[k];
+        if (a->kind == RT_ARG_ADDRESS) bits |= (uintptr_t)a->address;
+        if (a->kind == RT_ARG_MEMORY && a->memory) bits |= a->memory->at + a->offset;
+    }
+    return bits % CG_PTX_ALIGN == 0;
 }
 
 /* ------------------------------------------------------------------------------------- programs */
@@ -86,7 +97,7 @@ static bool runs_several(const rt_function *f) {
  * so its blocks may have another size than those of usual code; where they are not the whole range,
  * it is made for parts.  NULL: it does not suit, and code for fewer facts does. */
 static rt_function *fit(cuda *d, const rt_launch *l, unsigned facts, cuda_grid *g) {
-    bool optional = facts & (CUDA_APART | CUDA_COARSE);
+    bool optional = facts & (CUDA_APART | CUDA_ALIGNED | CUDA_COARSE);
     rt_launch with = *l;
     for (;; facts |= CUDA_PARTS) {
         rt_function *f = with.function = find(d, l->function, facts);
@@ -104,7 +115,8 @@ rt_function *cuda_variant(cuda *d, const rt_launch *l, cuda_grid *g) {
     if (!cuda_shape(d, l, g)) facts |= CUDA_PARTS;
     if (!facts && !is_large(d, g)) return l->function;
     if (is_large(d, g)) {
-        unsigned known = facts | (are_apart(l) ? CUDA_APART : 0);
+        unsigned known =
+            facts | (are_apart(l) ? CUDA_APART : 0) | (are_aligned(l) ? CUDA_ALIGNED : 0);
         if (!l->function->observes_groups) f = fit(d, l, known | CUDA_COARSE, g);
         if (!f && known != facts) f = fit(d, l, known, g);
     }

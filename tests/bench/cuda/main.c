@@ -11,8 +11,8 @@
  * on a CPU, have 256 here.  FILE gets the raw figures as JSON.
  *
  *   plain        ours for any launch: PTX from SPIR-V, through the driver's compiler
- *   ours         as the launch allows it: with the options `disjoint` and `coarsen`, and as many of
- *                4, 2 or 1 work-items a thread as suit it.  Device cuda asks for 4 only
+ *   ours         as the launch allows it: with the options `disjoint`, `aligned` and `coarsen`, and
+ *                as many of 4, 2 or 1 work-items a thread as suit it.  Device cuda asks for 4 only
  *   nvcc         -O3 -prec-div=false -prec-sqrt=false, which is as accurate as OpenCL asks for
  *   nvcc exact   -O3
  *   OpenCL       NVIDIA's, from the same OpenCL C; "-" if its library is not there

@@ -8,7 +8,8 @@
 const char *const side_names[SIDES] = {"plain", "ours", "nvcc", "exact", "OpenCL"};
 
 /* Kinds of our code, best first: the first one that suits a launch is taken. */
-static const char *const kinds[KINDS] = {",disjoint,coarsen=4", ",disjoint,coarsen=2", ",disjoint"};
+static const char *const kinds[KINDS] = {",disjoint,aligned,coarsen=4",
+                                         ",disjoint,aligned,coarsen=2", ",disjoint,aligned"};
 
 static gpu_module *load_cubin(const theme_code *c, const char *kind) {
     char path[1000];

@@ -13,12 +13,10 @@ if [ -n "$ptxas" ]; then
     for sm in sm_120 sm_100; do knows $sm && processors="$processors $sm" && break; done
 fi
 
-# assemble PROCESSOR FILE [OPTION …]: without a word.
+# assemble FILE PROCESSOR [OPTION …]: without a word.
 assemble() {
-    sm=$1 file=$2
-    shift 2
-    "$ptxas" "$@" -arch="$sm" -o /dev/null "$file" >"$work/assembled" 2>&1 && [ ! -s "$work/assembled" ] &&
-        return 0
+    "$ptxas" "$1" -o /dev/null -arch="$2" "${3:--O3}" >"$work/assembled" 2>&1 &&
+        [ ! -s "$work/assembled" ] && return 0
     head -n 5 "$work/assembled"
     return 1
 }

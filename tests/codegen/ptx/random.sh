@@ -14,7 +14,7 @@ sed 's/ subgroup_size [0-9]*//' "$work/made.ir" >"$work/kernels.ir"
 
 write_and_assemble() {
     "$build/spvfuse" compile -O0 "$work/kernels.ir" -t "ptx:$1" -o "$work/$1.ptx" || return 1
-    assemble "$1" "$work/$1.ptx" -O0
+    assemble "$work/$1.ptx" "$1" -O0
 }
 
 check "there are kernels" grep -q '^kernel ' "$work/kernels.ir"

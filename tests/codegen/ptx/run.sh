@@ -21,7 +21,7 @@ assemble_for_its_target() {
     [ -n "$ptxas" ] || return 0
     sm=$(sed -n 's/^\.target //p' "$1")
     knows "$sm" || sm=${processors%% *}
-    assemble "$sm" "$1"
+    assemble "$1" "$sm"
 }
 
 check_file() {
@@ -54,7 +54,9 @@ check_file() {
         }' "$work/text"
 }
 
-for file in "$here"/*.ir; do check "$file" check_file "$file"; done
+for module in "$here"/*.ir; do check "$module" check_file "$module"; done
+{ echo ";> no such text"; cat "$here/loop.ir"; } >"$work/wrong.ir"
+check "texts are compared" eval '! check_file "$work/wrong.ir"'
 
 # A kernel for each row and type: "OPERATION KIND TEXT" becomes IR.
 rows() {

@@ -121,6 +121,22 @@ Test(cuda_variants, overlapping_arguments_have_other_code) {
     end(&l);
 }
 
+static void launch_part(void *arg) {
+    const launching *l = arg;
+    const rt_arg args[] = {rt_memory_arg(l->x, 4), rt_memory_arg(l->y, 0)};
+    rt_device_launch(
+        bench.device,
+        &(rt_launch){.function = find(l->kernel), .range = &l->range, .args = args, .count = 2});
+}
+
+Test(cuda_variants, arguments_that_are_not_aligned_have_other_code) {
+    launching l = begin(MANY);
+    unsigned n = expect_blocks(&l, MANY / GROUP / 4, WHOLE);
+    cr_assert(try_to(launch_part, &l), "%s", messages);
+    cr_expect_eq(fake_cuda_modules(), n + 1);
+    end(&l);
+}
+
 /* Each variant has registers of its own, so it may have more or fewer threads than usual code. */
 Test(cuda_variants, other_usual_sizes_leave_no_item_out) {
     launching l = begin(97 * 1000);
