@@ -61,6 +61,20 @@ code 644 "$build/libspvfuse.a" "$libdir/libspvfuse.a" --strip-debug
 for header in spvfuse.h spvfuse_container.h spvfuse_queue.h spvfuse_opencl.h spvfuse.hpp; do
     put 644 "runtime/$header" "$prefix/include/$header"
 done
+# made TARGET ARGUMENT…: what the command prints about itself.
+made() {
+    target=$1
+    shift
+    put 644 /dev/null "$target"
+    [ -n "$remove" ] || "$build/spvfuse" "$@" >"$to$target"
+}
+made "$prefix/share/man/man1/spvfuse.1" man
+for command in $("$build/spvfuse" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
+    made "$prefix/share/man/man1/spvfuse-$command.1" man "$command"
+done
+made "$prefix/share/bash-completion/completions/spvfuse" completion bash
+made "$prefix/share/zsh/vendor-completions/_spvfuse" completion zsh
+made "$prefix/share/fish/vendor_completions.d/spvfuse.fish" completion fish
 filled packaging/spvfuse.pc.in "$libdir/pkgconfig/spvfuse.pc"
 filled packaging/spvfuseConfig.cmake.in "$libdir/cmake/spvfuse/spvfuseConfig.cmake"
 filled packaging/spvfuseConfigVersion.cmake.in "$libdir/cmake/spvfuse/spvfuseConfigVersion.cmake"

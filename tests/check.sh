@@ -11,6 +11,7 @@ suite fusion "$release/tests/conformance/fusion" tests/conformance/fusion
 suite command sh tests/runtime/cli/command.sh "$release"
 suite bugs sh tests/runtime/cli/bugs.sh "$release"
 suite cli-source sh tests/runtime/cli/source.sh "$release"
+suite cli-words sh tests/runtime/cli/words.sh "$release"
 suite cuda-command sh tests/runtime/devices/cuda/command.sh "$release"
 suite corpus-remarks sh tests/passes/vectorize/corpus.sh "$release"
 suite remarks sh tests/runtime/cli/remarks.sh "$release"

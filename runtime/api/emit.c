@@ -210,14 +210,15 @@ typedef struct {
     rt_native_options native;
     bool text, lines, nativecpu;
     char stop_after[40]; /* "": nowhere */
+    char table[128];     /* "": spvf_kernels */
     ir_text *listing;
 } native_job;
 
-/* "stop=STAGE" */
-static bool take_stop(const char **s, native_job *x) {
-    size_t n = strcspn(*s, ",");
-    if (strncmp(*s, "stop=", 5) != 0 || n - 5 >= sizeof x->stop_after) return false;
-    snprintf(x->stop_after, sizeof x->stop_after, "%.*s", (int)n - 5, *s + 5);
+/* "NAME=VALUE", to at most `size` bytes. */
+static bool take_text(const char **s, const char *name, char *to, size_t size) {
+    size_t n = strcspn(*s, ","), begin = strlen(name);
+    if (strncmp(*s, name, begin) != 0 || n == begin || n - begin >= size) return false;
+    snprintf(to, size, "%.*s", (int)(n - begin), *s + begin);
     *s += n;
     if (**s) ++*s;
     return true;
@@ -229,11 +230,13 @@ static bool take_option(const char **s, native_job *x) {
     if (rt_take_option(s, "abi=nativecpu")) return x->nativecpu = true;
     if (rt_take_option(s, "calls")) return x->native.keep_calls = true;
     if (rt_take_option(s, "time")) return x->native.time = true;
-    if (take_stop(s, x)) return true;
+    if (take_text(s, "stop=", x->stop_after, sizeof x->stop_after)) return true;
+    if (take_text(s, "table=", x->table, sizeof x->table)) return true;
     return rt_take_code_option(s, x->native.machine, &x->native.code);
 }
 
-/* "MACHINE[:LEVEL]{,text|,lines|,abi=nativecpu|,calls|,regalloc=stack|,stop=STAGE|,time}" */
+/* "MACHINE[:LEVEL]{,text|,lines|,abi=nativecpu|,calls|,regalloc=stack|,stop=STAGE|,table=NAME|,time}"
+ */
 static bool native_target(const char *s, native_job *x) {
     *x = (native_job){0};
     x->native.machine = rt_take_machine(&s, &x->native.code);
@@ -250,7 +253,7 @@ static void write_object(emit_job *j, const native_job *x, cg_object *o) {
     if (x->nativecpu)
         x->native.machine->add_nativecpu(o, j->scratch);
     else
-        cg_add_kernel_table(o, "spvf_kernels", j->scratch);
+        cg_add_kernel_table(o, x->table[0] ? x->table : "spvf_kernels", j->scratch);
     if (!x->nativecpu && origin.source) cg_add_origin(o, &origin, j->scratch);
     cg_write_object(o, &file, j->scratch, &bytes, &j->size);
     j->data = bytes;

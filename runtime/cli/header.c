@@ -92,8 +92,8 @@ bool cli_write_header(const char *path, const spvf_module *m, const char *source
             " * from groups->group_id up to groups->group_end of kernel K. */\n"
             "#pragma once\n"
             "#include \"spvfuse.h\"\n\n"
-            "extern const spvf_native_kernel spvf_kernels[]; /* ended by one without a name */\n",
-            source);
+            "extern const spvf_native_kernel %s[]; /* ended by one without a name */\n",
+            source, cli_has("--table") ? cli_get("--table") : "spvf_kernels");
     for (size_t i = 0; i < spvf_module_kernel_count(m); i++) {
         const spvf_kernel_info *kernel = spvf_module_kernel(m, i);
         if (!kernel->refusal && is_identifier(kernel->name)) put_kernel(f, kernel);

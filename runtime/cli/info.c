@@ -131,24 +131,36 @@ static void json_module(const spvf_module *m) {
     puts("]}");
 }
 
-static int run_info(const char *const *files) {
+static void print_module(const spvf_module *m) {
+    for (size_t i = 0; i < spvf_module_kernel_count(m); i++)
+        cli_print_kernel(spvf_module_kernel(m, i));
+    print_specs(m);
+}
+
+/* Of several files, each is named before what it has. */
+static bool print_file(const char *file, bool several, bool first) {
     spvf_context *c = cli_context();
-    spvf_module *m = cli_load_defined(c, files[0], NULL, true);
-    if (m && cli_has("-O") && spvf_module_optimize(m, NULL) != SPVF_OK) {
-        spvf_module_destroy(m);
-        m = NULL;
-    }
-    if (m && cli_has("--json")) {
+    spvf_module *m = cli_load_defined(c, file, NULL, true);
+    bool json = cli_has("--json");
+    bool ok = m && (!cli_has("-O") || spvf_module_optimize(m, NULL) == SPVF_OK);
+    if (ok && several && !json) printf("%s%s:\n", first ? "" : "\n", file);
+    if (several && json) printf(first ? "[" : ",");
+    if (ok && json)
         json_module(m);
-    } else if (m) {
-        for (size_t i = 0; i < spvf_module_kernel_count(m); i++)
-            cli_print_kernel(spvf_module_kernel(m, i));
-        print_specs(m);
-    }
-    int rc = m ? CLI_OK : CLI_FAILED;
+    else if (ok)
+        print_module(m);
+    else if (several && json)
+        puts("null");
     spvf_module_destroy(m);
     spvf_context_destroy(c);
-    return rc;
+    return ok;
+}
+
+static int run_info(const char *const *files) {
+    bool ok = true, several = files[1] != NULL;
+    for (const char *const *f = files; *f; f++) ok &= print_file(*f, several, f == files);
+    if (several && cli_has("--json")) puts("]");
+    return ok ? CLI_OK : CLI_FAILED;
 }
 
 static const cli_option options[] = {
@@ -157,8 +169,9 @@ static const cli_option options[] = {
     CLI_MODULE_OPTIONS,
     {NULL, NULL, NULL}};
 const cli_command cli_info = {.name = "info",
-                              .arguments = "FILE.spv",
-                              .help = "kernels, arguments and attributes of a module",
+                              .arguments = "FILE…",
+                              .help = "kernels, arguments and attributes of modules",
                               .options = options,
                               .nfiles = 1,
+                              .many = true,
                               .run = run_info};

@@ -10,9 +10,9 @@
 #include <string.h>
 
 const cli_command *const cli_commands[] = {
-    &cli_info,  &cli_opt,        &cli_compile, &cli_fuse, &cli_explain, &cli_run,
-    &cli_bench, &cli_devices,    &cli_cache,   &cli_pack, &cli_unpack,  &cli_inspect,
-    &cli_help,  &cli_completion, &cli_man,     NULL};
+    &cli_info,   &cli_opt,     &cli_compile,    &cli_fuse, &cli_explain, &cli_run,
+    &cli_bench,  &cli_devices, &cli_cache,      &cli_pack, &cli_unpack,  &cli_inspect,
+    &cli_reduce, &cli_help,    &cli_completion, &cli_man,  NULL};
 
 static char **arguments;
 

@@ -96,9 +96,9 @@ static void print_how_to_repeat(FILE *f, const spvf_fault *fault) {
         print_argument(f, *a);
     }
     if (cli_takes("--dump-after") && counts)
-        fprintf(f, " -dump-after %llu", (unsigned long long)fault->number - 1);
+        fprintf(f, " --dump-after %llu", (unsigned long long)fault->number - 1);
     else if (cli_takes("--dump-after"))
-        fputs(" -dump-after '*'", f);
+        fputs(" --dump-after '*'", f);
     putc('\n', f);
 }
 

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool emit(spvf_module *m, const char *target) {
+static bool emit(spvf_module *m, const char *target, const char *path) {
     spvf_blob blob;
     if (spvf_module_emit(m, target, &blob) != SPVF_OK) return false;
-    bool ok = cli_write(cli_get("-o"), blob.data, blob.size);
+    bool ok = cli_write(path, blob.data, blob.size);
     spvf_blob_destroy(&blob);
     return ok;
 }
@@ -45,6 +45,7 @@ typedef struct {
     bool native;
     bool optimize;
     const spvf_range *range; /* or NULL */
+    const char *path;        /* or NULL */
 } output;
 
 /* The passes end where -stop-after says; native code that would follow is not made then. */
@@ -54,7 +55,7 @@ static bool optimize_and_emit(spvf_module *m, const char *file, const output *t)
     o.range = t->range;
     o.stopped = &stopped;
     if (t->optimize && spvf_module_optimize(m, &o) != SPVF_OK) return false;
-    if (!emit(m, t->native && stopped ? "ir" : t->name)) return false;
+    if (!emit(m, t->native && stopped ? "ir" : t->name, t->path)) return false;
     return !cli_has("--header") || cli_write_header(cli_get("--header"), m, file);
 }
 
@@ -70,15 +71,20 @@ static int transform(const char *file, const output *t) {
     return ok ? CLI_OK : CLI_FAILED;
 }
 
-static int run_opt(const char *const *files) {
+/* What --range says; *given is NULL if there is none.  False after a message. */
+static bool read_range(const char *command, spvf_range *range, const spvf_range **given) {
     const char *text = cli_get("--range");
+    *given = text ? range : NULL;
+    if (!text || cli_range(text, range)) return true;
+    fprintf(stderr, "spvfuse %s: '%s' is no range: 512, 512/64, 64,32/16,4 …\n", command, text);
+    return false;
+}
+
+static int run_opt(const char *const *files) {
     spvf_range range;
-    const output t = {
-        .name = cli_has("--cfg") ? "dot" : "ir", .optimize = true, .range = text ? &range : NULL};
+    output t = {.name = cli_has("--cfg") ? "dot" : "ir", .optimize = true, .path = cli_get("-o")};
     if (cli_has("--list-passes")) return cli_list_passes();
-    if (!text || cli_range(text, &range)) return transform(files[0], &t);
-    fprintf(stderr, "spvfuse opt: '%s' is no range: 512, 512/64, 64,32/16,4 …\n", text);
-    return CLI_USAGE;
+    return read_range("opt", &range, &t.range) ? transform(files[0], &t) : CLI_USAGE;
 }
 
 static bool is_native(const char *target) {
@@ -86,31 +92,75 @@ static bool is_native(const char *target) {
            strncmp(target, "spirv", 5) != 0;
 }
 
-/* Options of the command that are part of a target's name. */
-static bool complete_target(const char *target, char *out, size_t size) {
-    const char *abi = cli_get("--abi"), *regalloc = cli_get("--regalloc");
-    const char *stop = is_native(target) ? cli_get("--stop-after") : NULL;
-    int n = snprintf(out, size, "%s%s%s%s%s%s%s%s%s", target, cli_has("-S") ? ",text" : "",
-                     cli_has("-g") ? ",lines" : "", abi ? ",abi=" : "", abi ? abi : "",
-                     regalloc ? ",regalloc=" : "", regalloc ? regalloc : "", stop ? ",stop=" : "",
-                     stop ? stop : "");
-    return n >= 0 && (size_t)n < size;
+/* Options of the command that are part of a target's name; NULL: they are too long. */
+static const char *complete_target(const char *target) {
+    static char out[300];
+    static const char *const flags[][2] = {{"-S", ",text"}, {"-g", ",lines"}};
+    static const char *const values[][2] = {
+        {"--abi", ",abi="}, {"--regalloc", ",regalloc="}, {"--table", ",table="}};
+    const char *stop = is_native(target) ? cli_get("--stop-after") : NULL, *value;
+    FILE *f = fmemopen(out, sizeof out, "w");
+    if (!f) return NULL;
+    fputs(target, f);
+    for (size_t n = 0; n < sizeof flags / sizeof *flags; n++)
+        if (cli_has(flags[n][0])) fputs(flags[n][1], f);
+    for (size_t n = 0; n < sizeof values / sizeof *values; n++)
+        if ((value = cli_get(values[n][0])) != NULL) fprintf(f, "%s%s", values[n][1], value);
+    if (stop) fprintf(f, ",stop=%s", stop);
+    return fclose(f) == 0 ? out : NULL;
+}
+
+static const char *extension_of(const char *target) {
+    if (cli_has("-S")) return "s";
+    return strncmp(target, "spirv", 5) == 0   ? "spv"
+           : strncmp(target, "ptx", 3) == 0   ? "ptx"
+           : strncmp(target, "cubin", 5) == 0 ? "cubin"
+           : is_native(target)                ? "o"
+                                              : target;
+}
+
+/* Of several inputs: each name with the ending of the target, here or in the folder of -o. */
+static bool compile_each(const char *const *files, output t) {
+    const char *folder = cli_get("-o"), *ending = extension_of(cli_get("-t"));
+    char path[1024];
+    bool ok = true;
+    for (; *files; files++) {
+        const char *slash = strrchr(*files, '/'), *name = slash ? slash + 1 : *files;
+        snprintf(path, sizeof path, "%s%s%.*s.%s", folder ? folder : "", folder ? "/" : "",
+                 (int)strcspn(name, "."), name, ending);
+        t.path = path;
+        ok &= transform(*files, &t) == CLI_OK;
+    }
+    return ok;
+}
+
+static bool is_wrong(const char *target, bool several) {
+    const char *what = NULL;
+    bool object = strncmp(target, "x86_64", 6) == 0;
+    if (cli_has("--header") && (!object || cli_has("--abi")))
+        what = "--header describes objects of -t x86_64 without --abi";
+    if (cli_has("--table") && (!object || cli_has("--abi")))
+        what = "--table is for objects of -t x86_64 without --abi";
+    if (cli_has("--header") && several) what = "--header is that of one module";
+    if (what) fprintf(stderr, "spvfuse compile: %s\n", what);
+    return what != NULL;
 }
 
 static int run_compile(const char *const *files) {
-    const char *name = cli_get("-t");
-    char whole[200];
-    if (!name || !complete_target(name, whole, sizeof whole)) {
+    const char *name = cli_get("-t"), *whole = name ? complete_target(name) : NULL;
+    spvf_range range;
+    if (!whole) {
         fprintf(stderr,
                 "spvfuse compile: -t TARGET is needed: ir, dot, spirv, spirv:1.0 … spirv:1.4, "
                 "ptx[:sm_N], cubin[:sm_N], x86_64[:v2|:v3|:v4|:icelake]\n");
         return CLI_USAGE;
     }
-    if (cli_has("--header") && (strncmp(name, "x86_64", 6) != 0 || cli_has("--abi"))) {
-        fprintf(stderr, "spvfuse compile: --header describes objects of -t x86_64 without --abi\n");
-        return CLI_USAGE;
-    }
-    const output t = {.name = whole, .native = is_native(name), .optimize = !cli_has("-O0")};
+    output t = {.name = whole,
+                .native = is_native(name),
+                .optimize = !cli_has("-O0"),
+                .path = cli_get("-o")};
+    if (is_wrong(name, files[1]) || !read_range("compile", &range, &t.range)) return CLI_USAGE;
+    if (files[1]) return compile_each(files, t) ? CLI_OK : CLI_FAILED;
     return transform(files[0], &t);
 }
 
@@ -123,7 +173,7 @@ static const cli_option opt_options[] = {
     {"-o, --output", "FILE", "output (default: standard output)"},
     {NULL, NULL, NULL}};
 const cli_command cli_opt = {.name = "opt",
-                             .arguments = "FILE.spv|FILE.ir",
+                             .arguments = "FILE",
                              .help = "IR text after the passes",
                              .options = opt_options,
                              .nfiles = 1,
@@ -138,15 +188,18 @@ static const cli_option compile_options[] = {
     {"-g, --debug", NULL, "x86_64: debug information"},
     {"--abi", "nativecpu", "x86_64: functions and table of DPC++'s Native CPU"},
     {"--header", "FILE", "x86_64: declarations of the kernels in C, for calling them"},
+    {"--table", "NAME", "x86_64: the name of the table of kernels, which is spvf_kernels"},
     {"--regalloc", "stack", "x86_64: every value in memory"},
+    {"--range", "N/L", "sizes and local sizes of launches, for -p access and -p regions"},
     {"-O0, --no-optimize", NULL, "no passes: as it was read"},
     {"-o, --output", "FILE", "output (default: standard output)"},
     CLI_PASS_OPTIONS,
     CLI_MODULE_OPTIONS,
     {NULL, NULL, NULL}};
 const cli_command cli_compile = {.name = "compile",
-                                 .arguments = "FILE.spv|FILE.ir",
-                                 .help = "a module for a target",
+                                 .arguments = "FILE…",
+                                 .help = "a module for a target; several: a file for each",
                                  .options = compile_options,
                                  .nfiles = 1,
+                                 .many = true,
                                  .run = run_compile};

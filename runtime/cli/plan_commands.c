@@ -5,34 +5,54 @@
  */
 #include "runtime/cli/cli.h"
 
+#include <string.h>
+
 /* ----------------------------------------------------------------------------------------- fuse */
 
-/* Fuses group `index`; the first one is written. */
+/* Fuses group `index`; the kernel of one is written. */
 static spvf_status fuse_group(spvf_plan *plan, size_t index, spvf_blob *blob) {
     const char *target = cli_get("-t") ? cli_get("-t") : "spirv";
     spvf_fusion *f;
     spvf_status status = spvf_plan_fuse(plan, index, &f);
     if (status != SPVF_OK) return status;
     if (cli_has("--explain")) cli_print_explanation(stderr, spvf_fusion_explanation(f));
-    if (index == 0) status = spvf_module_emit(spvf_fusion_module(f), target, blob);
+    if (blob) status = spvf_module_emit(spvf_fusion_module(f), target, blob);
     spvf_fusion_destroy(f);
     return status;
 }
 
 /* All groups are fused and explained.  The first one is wanted; that a later one is refused takes
  * nothing away from it. */
-static bool fuse_plan(const char *file, spvf_plan *plan) {
-    spvf_blob blob = {0};
-    size_t n = spvf_plan_group_count(plan);
-    bool ok = n != 0;
-    if (!ok) fprintf(stderr, "%s: error: the plan has no fuse group\n", file);
-    for (size_t i = 0; i < n; i++) {
-        spvf_status status = fuse_group(plan, i, &blob);
+static bool fuse_all(const char *file, spvf_plan *plan, spvf_blob *blob) {
+    bool ok = true;
+    for (size_t i = 0, n = spvf_plan_group_count(plan); i < n; i++) {
+        spvf_status status = fuse_group(plan, i, i ? NULL : blob);
         bool harmless = i > 0 && !cli_has("--strict") && status == SPVF_ERROR_REFUSED;
         if (status == SPVF_OK || harmless) continue;
         fprintf(stderr, "%s: error: fuse group %zu was not fused\n", file, i + 1);
         ok = false;
     }
+    return ok;
+}
+
+static bool fuse_named(const char *file, spvf_plan *plan, spvf_blob *blob) {
+    const char *wanted = cli_get("--group"), *name;
+    cli_suggestion s = {.given = wanted};
+    for (size_t i = 0; (name = spvf_plan_group_name(plan, i)) != NULL; i++) {
+        if (strcmp(name, wanted) == 0) return fuse_group(plan, i, blob) == SPVF_OK;
+        cli_suggest(&s, name);
+    }
+    fprintf(stderr, "%s: error: the plan has no group '%s'", file, wanted);
+    if (s.nearest) fprintf(stderr, "; did you mean '%s'?", s.nearest);
+    fputc('\n', stderr);
+    return false;
+}
+
+static bool fuse_plan(const char *file, spvf_plan *plan) {
+    spvf_blob blob = {0};
+    bool ok = spvf_plan_group_count(plan) != 0;
+    if (!ok) fprintf(stderr, "%s: error: the plan has no fuse group\n", file);
+    if (ok) ok = (cli_has("--group") ? fuse_named : fuse_all)(file, plan, &blob);
     if (ok) ok = cli_write(cli_get("-o"), blob.data, blob.size);
     spvf_blob_destroy(&blob);
     return ok;
@@ -43,6 +63,7 @@ static int run_fuse(const char *const *files) { return cli_with_plan(files[0], f
 static const cli_option fuse_options[] = {
     {"-t, --target", "TARGET", "spirv (default), spirv:1.0 … spirv:1.4, ir"},
     {"-o, --output", "FILE", "output (default: standard output)"},
+    {"--group", "NAME", "this group, and no other (default: the first one)"},
     {"--explain", NULL, "what was fused and why, on standard error"},
     {"--strict", NULL, "a later group that is refused is an error, too"},
     {"--stats", NULL, "count what passes and fusion do"},
@@ -148,9 +169,14 @@ static int run_run(const char *const *files) {
                 "-stop-after'\n");
         return CLI_USAGE;
     }
-    if (!cli_has("--validate") || !cli_has("--unfused")) return cli_with_plan(files[0], run_plan);
-    fprintf(stderr, "spvfuse run: --validate compares fused groups, --unfused fuses none\n");
-    return CLI_USAGE;
+    if (cli_has("--validate") && cli_has("--unfused")) {
+        fprintf(stderr, "spvfuse run: --validate compares fused groups, --unfused fuses none\n");
+        return CLI_USAGE;
+    }
+    int rc = CLI_OK;
+    for (; *files; files++)
+        if (cli_with_plan(*files, run_plan) != CLI_OK) rc = CLI_FAILED;
+    return rc;
 }
 
 static const cli_option run_options[] = {
@@ -165,8 +191,9 @@ static const cli_option run_options[] = {
     CLI_PASS_OPTIONS,
     {NULL, NULL, NULL}};
 const cli_command cli_run = {.name = "run",
-                             .arguments = "PLAN",
-                             .help = "runs a plan and checks what it expects",
+                             .arguments = "PLAN…",
+                             .help = "runs plans and checks what they expect",
                              .options = run_options,
                              .nfiles = 1,
+                             .many = true,
                              .run = run_run};

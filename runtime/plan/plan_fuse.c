@@ -320,6 +320,13 @@ const rt_group *rt_group_at(const spvf_plan *plan, size_t index) {
     return NULL;
 }
 
+const char *spvf_plan_group_name(const spvf_plan *plan, size_t index) {
+    for (uint32_t i = 0; plan && i < plan->stmts.n; i++)
+        if (plan->stmts.data[i].kind == RT_GROUP && index-- == 0)
+            return plan->stmts.data[i].group.name;
+    return NULL;
+}
+
 size_t spvf_plan_group_count(const spvf_plan *plan) {
     size_t n = 0;
     for (uint32_t i = 0; plan && i < plan->stmts.n; i++) n += plan->stmts.data[i].kind == RT_GROUP;

@@ -81,6 +81,8 @@ fi
 if command -v clinfo >/dev/null 2>&1; then
     check "the OpenCL loader" loader_finds_it
 fi
+check "manual pages" grep -q "SH NAME" "$here/share/man/man1/spvfuse-compile.1"
+check "completion" grep -q "complete -F" "$here/share/bash-completion/completions/spvfuse"
 check "uninstall" sh packaging/install.sh --uninstall "$build"
 check "nothing is left" is_empty "$here"
 check "no folder of ours is left" sh -c "! find '$here' -name '*spvfuse*' | grep ."

@@ -97,7 +97,7 @@ holds [ $? = 1 ]
 holds grep -q 'internal error in reassociate of @put' err
 rm -r bugs
 saves select compile k.ir -t x86_64:v3 -O0 -o k.o
-"$broken" compile k.ir -t x86_64:v3 -O0 -dump-after legalize -o k.o >out 2>err
+"$broken" compile k.ir -t x86_64:v3 -O0 --dump-after legalize -o k.o >out 2>err
 sed '/^;/d' "$file" >code
 sed '/^;/d; $d' out >dump
 holds cmp -s code dump

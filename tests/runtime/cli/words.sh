@@ -1,0 +1,179 @@
+#!/bin/sh
+# words.sh BUILD: names of commands and options, suggestions, help, completion, manual pages, messages on
+# a terminal, several inputs, and the reducer.
+set -u
+build=$(cd "$1" && pwd)
+# shellcheck source=tests/count.sh
+. tests/count.sh
+spvfuse=$build/spvfuse
+kernels=$PWD/docs/examples/kernels.cl
+export SPVFUSE_CACHE_DIR="$work/cache" NO_COLOR=
+spec=$PWD/tests/frontend/read/spec_constants.spvasm
+
+# prints STATUS TEXT COMMAND…: ends with the status, and prints it on either stream.
+prints() {
+    status=$1 wanted=$2
+    shift 2
+    "$@" >"$work/out" 2>&1
+    [ $? = "$status" ] && grep -qF -- "$wanted" "$work/out" || { cat "$work/out"; return 1; }
+}
+commands=$("$spvfuse" help | sed -n 's/^  \([a-z]*\) .*/\1/p')
+check "commands" [ "$(echo "$commands" | wc -l)" -ge 16 ]
+
+# ---- names
+check "-V" prints 0 "spvfuse 0.1" "$spvfuse" -V
+check "--version" prints 0 "spvfuse 0.1" "$spvfuse" --version
+for help in -h --help help; do check "$help" prints 0 "usage: spvfuse COMMAND" "$spvfuse" $help; done
+for command in $commands; do
+    for way in "$command -h" "$command --help" "help $command"; do
+        # shellcheck disable=SC2086
+        check "$way" prints 0 "usage: spvfuse $command" "$spvfuse" $way
+    done
+    # One style: a letter after one dash, words after two; only -O0 is older.
+    check "$command: names" sh -c "! '$spvfuse' help $command | sed -n 's/^  *\(-[^ ]*\).*/\1/p' |
+        grep -vE '^(-[A-Za-z],|--[a-z][a-z0-9-]*|-O0,)\$'"
+done
+check "a command that is near" prints 2 "did you mean 'compile'?" "$spvfuse" complie
+check "a command that is not" prints 2 "see 'spvfuse --help'" "$spvfuse" xyzzy
+check "help of none" prints 2 "unknown command 'nope'" "$spvfuse" help nope
+check "an option that is near" prints 2 "did you mean '--dump-after'?" "$spvfuse" opt --dump-aftr
+check "an option that is near, with a value" prints 2 "did you mean '--target'?" "$spvfuse" compile --traget=ir
+check "an option that is near, for all" prints 2 "did you mean '--verbose'?" "$spvfuse" devices --verbos
+check "an option that is not" prints 2 "see 'spvfuse opt --help'" "$spvfuse" opt --xyzzy
+for names in "-t -o" "--target --output" "-target -output"; do
+    check "$names" "$spvfuse" compile "${names% *}" ir "${names#* }" "$work/k.ir" "$kernels"
+done
+for name in -time --time -stats --stats -verify-each --verify-each; do
+    check "$name" "$spvfuse" opt $name "$kernels"
+done
+cp "$work/k.ir" "$work/-o"
+check "--" prints 0 "kernel scale" sh -c "cd '$work' && '$spvfuse' info -- -o"
+check "-- ends options" prints 1 "--json: error: cannot be read" "$spvfuse" info -- --json
+check "a value of --color" prints 2 "neither auto, always nor never" "$spvfuse" devices --color=blue
+
+# ---- completion
+for shell in bash zsh fish; do
+    check "completion $shell" sh -c "'$spvfuse' completion $shell >'$work/$shell'"
+    for command in $commands; do
+        check "completion $shell: $command" grep -qw "$command" "$work/$shell"
+    done
+    if command -v $shell >/dev/null 2>&1; then
+        check "completion $shell is a script" $shell -n "$work/$shell"
+    else
+        echo "$shell is missing; its completion is not parsed"
+    fi
+done
+check "no such shell" prints 2 "neither bash, zsh nor fish" "$spvfuse" completion csh
+cat >"$work/complete" <<'B'
+. "$1"
+compopt() { :; }
+shift
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+_spvfuse
+echo "${COMPREPLY[*]}"
+B
+completes() { # WANTED WORD…
+    wanted=$1
+    shift
+    [ "$(bash "$work/complete" "$work/bash" "$@")" = "$wanted" ] || bash "$work/complete" "$work/bash" "$@"
+}
+if command -v bash >/dev/null 2>&1; then
+    check "commands" prints 0 "compile completion" bash "$work/complete" "$work/bash" spvfuse comp
+    check "options" prints 0 "--dump-after --dump-changed" bash "$work/complete" "$work/bash" spvfuse opt --dump
+    check "targets" prints 0 "x86_64:v3" bash "$work/complete" "$work/bash" spvfuse compile k.spv -t x86
+    check "passes" prints 0 "simplifycfg" bash "$work/complete" "$work/bash" spvfuse opt --stop-after simpl
+    check "devices" prints 0 "check" bash "$work/complete" "$work/bash" spvfuse run --device ch
+    check "files" completes "" spvfuse info doc
+    check "commands for help" prints 0 "reduce" bash "$work/complete" "$work/bash" spvfuse help red
+fi
+
+# ---- manual pages
+for page in "" $commands; do
+    # shellcheck disable=SC2086
+    check "man $page" sh -c "'$spvfuse' man $page >'$work/page.1'"
+    if command -v man >/dev/null 2>&1; then
+        check "man $page: no warnings" sh -c "! man --warnings -l '$work/page.1' 2>&1 >/dev/null | grep ."
+    fi
+    sed 's/\\-/-/g' "$work/page.1" >"$work/plain"
+    for option in $([ -z "$page" ] || "$spvfuse" help "$page" | sed -n 's/^[^a-z]*\(.[A-Za-z],\)* *\(--[a-z0-9-]*\).*/\2/p'); do
+        check "man $page: $option" grep -qF -- "$option" "$work/plain"
+    done
+done
+check "man of none" prints 2 "unknown command" "$spvfuse" man nope
+
+# ---- messages
+printf 'kernel void k(global float *x) {\n\tint y = zz;\n}\n' >"$work/e.cl"
+escape=$(printf '\033')
+check "no colours in a file" sh -c "! '$spvfuse' info '$work/e.cl' 2>&1 | grep '$escape'"
+check "no line in a file" sh -c "! '$spvfuse' info '$work/e.cl' 2>&1 | grep ' | '"
+check "colours" prints 1 "$escape[1;31merror:$escape[0m use of undeclared" "$spvfuse" info --color=always "$work/e.cl"
+check "the line" prints 1 "    2 | 	int y = zz;" "$spvfuse" info --color=always "$work/e.cl"
+check "the caret" prints 1 "      | 	        $escape[1;32m^" "$spvfuse" info --color=always "$work/e.cl"
+if command -v script >/dev/null 2>&1; then
+    terminal() { script -qec "$1" /dev/null; }
+    check "a terminal" prints 1 "$escape[1;31merror:" terminal "TERM=xterm $spvfuse info $work/e.cl"
+    check "NO_COLOR" sh -c "! NO_COLOR=1 script -qec '$spvfuse info $work/e.cl' /dev/null | grep -F '$escape[1'"
+    check "a dumb terminal" sh -c "! script -qec 'TERM=dumb $spvfuse info $work/e.cl' /dev/null | grep -F '$escape[1'"
+    check "no binary for a terminal" prints 1 "binary output is not for a terminal" \
+        terminal "$spvfuse compile $kernels -t spirv"
+    check "text for a terminal" prints 0 "kernel @scale" terminal "$spvfuse compile $kernels -t ir"
+    check "-o -" sh -c "script -qec '$spvfuse compile $kernels -t spirv -o -' /dev/null | wc -c | grep -vqx '[0-9][0-9]'"
+fi
+
+# ---- sums of times
+check "sums of times" sh -c "'$spvfuse' opt --time '$kernels' 2>&1 >/dev/null | grep -qE '^simplify +[0-9.]+ ms +[0-9.]+ % +[0-9]+ runs'"
+check "the sum" sh -c "'$spvfuse' compile -t x86_64:v2 --time '$kernels' 2>&1 >/dev/null | tail -n 1 | grep -qE '^all +[0-9.]+ ms'"
+check "times of stages" sh -c "'$spvfuse' compile -t x86_64:v2 --time '$kernels' 2>&1 >/dev/null | grep -qE '^assign +'"
+
+# ---- several inputs
+cp "$kernels" "$work/b.cl"
+check "info of two" prints 0 "b.cl:" "$spvfuse" info "$kernels" "$work/b.cl"
+check "one of them is missing" prints 1 "kernel slope" "$spvfuse" info nothing.spv "$work/b.cl"
+check "compile of two" sh -c "cd '$work' && '$spvfuse' compile -t x86_64:v2 '$kernels' b.cl && [ -s kernels.o ] && [ -s b.o ]"
+check "compile of two to a folder" sh -c "mkdir '$work/to' && '$spvfuse' compile -t spirv -o '$work/to' '$kernels' '$work/b.cl' && [ -s '$work/to/b.spv' ]"
+check "--table" sh -c "'$spvfuse' compile -t x86_64:v2 --table mine --header '$work/mine.h' '$kernels' -o '$work/m.o' &&
+    nm '$work/m.o' | grep -q ' D mine' && ! nm '$work/m.o' | grep -q spvf_kernels && grep -q 'mine\[\]' '$work/mine.h'"
+check "--table of no object" prints 2 "--table is for objects" "$spvfuse" compile -t ir --table x "$kernels"
+sed 's/kernels.spv/kernels.cl/' docs/examples/kernels.plan >"$work/p.plan"
+cp "$kernels" "$work/kernels.cl"
+check "run of two" prints 0 "expectations 2 of 2" "$spvfuse" run --times "$work/p.plan" "$work/p.plan"
+check "run: one fails" prints 1 "" "$spvfuse" run "$work/nothing.plan" "$work/p.plan"
+check "--group" "$spvfuse" fuse --group axpy "$work/p.plan" -o "$work/axpy.spv"
+check "--group of none" prints 1 "no group 'axpz'; did you mean 'axpy'?" "$spvfuse" fuse --group axpz "$work/p.plan"
+
+# ---- specialization constants
+if command -v spirv-as >/dev/null 2>&1; then
+    spirv-as --target-env spv1.2 "$spec" -o "$work/s.spv" 2>/dev/null
+    id=$("$spvfuse" info "$work/s.spv" | sed -n 's/^spec \([0-9]*\): 32 bits.*/\1/p' | head -n 1)
+    check "--spec" prints 0 "spec $id: 32 bits, 0x7b" "$spvfuse" info --spec "$id=123" "$work/s.spv"
+    check "--spec in hexadecimal" prints 0 "spec $id: 32 bits, 0x7b" "$spvfuse" info --spec "$id=0x7b" "$work/s.spv"
+    check "--spec, a float" prints 0 "spec $id: 32 bits, 0x3fc00000" "$spvfuse" info --spec "$id=1.5f" "$work/s.spv"
+    check "--spec, no warning" sh -c "! '$spvfuse' compile -t spirv --spec $id=1 '$work/s.spv' -o /dev/null 2>&1 |
+        grep 'by default:.* $id\>'"
+fi
+for wrong in "" 7 7= =7 7=x 7=1x 7=1.5q; do
+    check "--spec '$wrong'" prints 1 "--spec takes ID=V, not '$wrong'" "$spvfuse" info --spec "$wrong" "$kernels"
+done
+
+# ---- the reducer: a module with a multiplication of floats
+cat >"$work/test" <<T
+#!/bin/sh
+! "$spvfuse" opt -p dce "\$1" | grep -q fmul || { echo it multiplies; exit 3; }
+T
+chmod +x "$work/test"
+check "reduce" "$spvfuse" reduce "$kernels" -t ir -o "$work/small.ir" -- "$work/test"
+check "reduce: it still fails" prints 3 "it multiplies" "$work/test" "$work/small.ir"
+check "reduce: it is small" [ "$(grep -c . "$work/small.ir")" -le 7 ]
+check "reduce: it is right" "$spvfuse" opt --verify-each -p dce "$work/small.ir"
+"$spvfuse" compile -t spirv "$kernels" -o "$work/k.spv"
+check "reduce SPIR-V" "$spvfuse" reduce "$work/k.spv" -o "$work/small.spv" --message "it multi" -- "$work/test"
+check "reduce SPIR-V: it still fails" prints 3 "it multiplies" "$work/test" "$work/small.spv"
+check "reduce: another message" prints 1 "the test does not fail with that message" \
+    "$spvfuse" reduce "$work/k.spv" --message nothing -- "$work/test"
+check "reduce: no failure" prints 1 "the test does not fail" "$spvfuse" reduce "$work/k.spv" -- true
+check "reduce: arguments of the test" prints 0 "func" "$spvfuse" reduce -t ir "$kernels" -- sh -c \
+    "! grep -q fmul \$2 || exit 5" sh -x
+check "reduce: a test that hangs" prints 1 "the test does not fail" \
+    "$spvfuse" reduce --timeout 0 "$work/k.spv" -- sleep 100
+check "reduce: nothing is left in /tmp" sh -c "! ls -d /tmp/spvfuse-reduce-* 2>/dev/null"
+finish
