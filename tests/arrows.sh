@@ -70,7 +70,7 @@ check runtime/queue runtime/spvfuse_queue.h runtime/api/runtime.h runtime/system
     runtime/devices/device.h runtime/devices/shared.h
 check runtime/source runtime/cache/cache.h runtime/system/
 check runtime/opencl ir/ runtime/source/source.h runtime/spvfuse_container.h runtime/spvfuse_opencl.h runtime/queue/ runtime/devices/shared.h \
-    runtime/devices/cpu/cpu.h runtime/cache/cache.h runtime/system/
+    runtime/devices/cpu/cpu.h runtime/devices/check/check_open.h runtime/cache/cache.h runtime/system/
 
 # Edges "FROM TO SYMBOL FILE" between folders of passes/: FROM's FILE uses a symbol that TO defines.
 edges=$(nm -gA "$build"/passes/*/*.o "$build/passes/pipeline.o" | awk '

@@ -14,7 +14,8 @@
 struct ocl_allocation {
     rt_range range; /* the first member; its owner is the context */
     ocl_shared facts;
-    ocl_area room; /* memory that it lies in */
+    ocl_area room;      /* memory that it lies in */
+    rt_memory *checked; /* what looks after it, or NULL */
     ocl_allocation *before, *after;
 };
 
@@ -37,6 +38,7 @@ static void take_out(cl_context c, ocl_allocation *a) {
 }
 
 static void free_allocation(ocl_allocation *a) {
+    ocl_forget_shared(a->checked, a->facts.memory.bytes);
     rt_free_memory(a->room.bytes, a->room.size);
     free(a);
 }
@@ -46,7 +48,8 @@ static void free_allocation(ocl_allocation *a) {
 /* Memory of that size has room for a larger alignment than its own. */
 static bool allocate_room(ocl_allocation *a, const ocl_shared *wanted) {
     const size_t align = wanted->align > IR_LOCAL_ALIGN ? wanted->align : 1;
-    a->room.size = wanted->memory.size + align - 1;
+    const size_t beyond = ocl_is_checking() ? OCL_CHECK_ROOM : 0;
+    a->room.size = wanted->memory.size + align - 1 + beyond;
     a->room.bytes = rt_new_memory(a->room.size);
     const uintptr_t at = (uintptr_t)a->room.bytes;
     a->facts.memory.bytes = (char *)a->room.bytes + (-at & (align - 1));
@@ -62,6 +65,7 @@ void *ocl_allocate_shared(cl_context c, const ocl_shared *wanted) {
         free(a);
         return NULL;
     }
+    a->checked = ocl_check_shared(a->facts.memory, a->facts.type);
     add(c, a);
     return a->facts.memory.bytes;
 }

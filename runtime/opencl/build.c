@@ -4,8 +4,9 @@
  * puts the results in.  It has ended when the entry returns; a callback is called before that.  The
  * program is not locked while the build is at work, but no other build of it can begin then.
  */
-#include "runtime/devices/cpu/cpu.h"
+#include "runtime/devices/check/check_open.h"
 #include "runtime/opencl/build.h"
+#include "runtime/opencl/machine.h"
 #include "runtime/system/process.h"
 
 #include <stdlib.h>
@@ -52,13 +53,20 @@ static void read_options(void *arg) {
                                              : CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
 }
 
+/* Faults are those of the source, and in its lines. */
+static void keep_source(job *j) {
+    j->options.optimize = false;
+    *ir_push(&j->build.arena, &j->options.words) = ir_strdup(&j->build.arena, "-g");
+}
+
 static void compile_source(job *j, ocl_code *code) {
+    if (ocl_is_checking()) keep_source(j);
     const rt_clc_source s = {.source = j->program->source,
                              .headers = j->headers,
                              .header_count = j->header_count,
                              .options = &j->options,
                              .name = "program.cl",
-                             .cache = &rt_cpu_machine(ocl_device()->shared.base)->cache,
+                             .cache = ocl_cache(),
                              .seconds = rt_program_seconds()};
     code->il = rt_clc_compile(&j->build, rt_clc_find_toolchain(), &s, &code->il_size);
     code->uniform |= j->options.is_c1; /* which has no groups that are smaller at the ends */
@@ -104,6 +112,8 @@ static void make_all(void *arg) {
         j->built = ocl_make_built(&j->build, &code);
     else
         spvf_module_destroy(ocl_load(&j->build, "program", &code));
+    if (ocl_is_checking() && j->built && j->program->source)
+        rt_check_set_source(j->built->native, j->program->source);
 }
 
 /* -------------------------------------------------------------------------------- begin and end */

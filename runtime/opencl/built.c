@@ -5,7 +5,7 @@
  * Native code is not made here, but when a launch asks for it.  If the build asks for remarks, code
  * for a large launch is made and thrown away, and the log says what has become of its loops.
  */
-#include "runtime/devices/cpu/cpu.h"
+#include "runtime/opencl/machine.h"
 #include "runtime/opencl/build.h"
 
 #include <stdlib.h>
@@ -99,8 +99,7 @@ static void say_code(rt_build *b, const rt_code_request *request) {
 }
 
 static void say_remarks(rt_build *b, const spvf_module *m) {
-    const rt_device *device = ocl_device()->shared.base;
-    rt_code_request r = {.target = rt_cpu_target(&rt_cpu_machine(device)->options, &b->arena)};
+    rt_code_request r = {.target = rt_cpu_target(ocl_cpu_options(), &b->arena)};
     for (size_t n = 0; r.target && n < m->kernel_count; n++) {
         r.kernel = ir_func_find(m->ir, m->kernels[n].name);
         say_code(b, &r);
@@ -113,7 +112,8 @@ static void make(void *arg) {
     ir_ctx *cx = &m->build->context->cx;
     const spvf_kernel_info *k;
     spvf_module *module = m->built->module = load(m->build, "program", m->code, true);
-    if (spvf_module_optimize(module, NULL) != SPVF_OK) ir_throw(cx, cx->status);
+    if (!ocl_is_checking() && spvf_module_optimize(module, NULL) != SPVF_OK)
+        ir_throw(cx, cx->status);
     drop_refused(m->build, module);
     rt_shared_device *d = &ocl_device()->shared;
     m->built->native = rt_shared_build(m->build->context, d, module->ir);

@@ -64,7 +64,7 @@ static cl_command_buffer_khr CL_API_CALL create(cl_uint count, const cl_command_
     if (!b) return ocl_fail(error, CL_OUT_OF_HOST_MEMORY);
     b->object = ocl_new_object(OCL_COMMAND_BUFFER);
     b->queue = queues[0];
-    b->unfused = w.fusion == CL_COMMAND_BUFFER_FUSION_NONE_SPVF;
+    b->unfused = w.fusion == CL_COMMAND_BUFFER_FUSION_NONE_SPVF || ocl_is_checking();
     b->mutable = w.flags & CL_COMMAND_BUFFER_MUTABLE_KHR;
     b->no_more_groups = w.no_more_groups;
     ocl_keep_properties(&b->properties, p);

@@ -36,7 +36,7 @@ void ocl_release_context(cl_context c) {
     ocl_call_destructors(c->destructors, c);
     ocl_free_allocations(c);
     rt_lock_free(&c->lock);
-    free(c);
+    ocl_free_object(&c->object);
 }
 
 void ocl_tell(cl_context c, const char *text) {

@@ -3,8 +3,8 @@
  * SPVFUSE_CPU has options of device cpu (docs/DEVICES.md).
  */
 #include "runtime/cache/cache.h"
-#include "runtime/devices/cpu/cpu.h"
-#include "runtime/opencl/ocl.h"
+#include "runtime/opencl/check.h"
+#include "runtime/opencl/machine.h"
 #include "runtime/system/memory.h"
 #include "runtime/system/process.h"
 
@@ -21,6 +21,9 @@ typedef struct {
 
 static struct _cl_device_id device;
 static facts host;
+/* Of the processors, if the device is the interpreter. */
+static rt_cpu_options unused_options;
+static rt_cache cache;
 
 /* --------------------------------------------------------------------------- the system's facts */
 
@@ -83,10 +86,8 @@ static void read_facts(facts *h) {
 }
 
 static cl_uint vector_bytes(void) {
-    if (!device.shared.base) return 0;
-    return cg_host_machine()
-        ->describe(rt_cpu_machine(device.shared.base)->options.code.level)
-        .vector_bytes;
+    if (!device.shared.base || !cg_host_machine()) return 0;
+    return cg_host_machine()->describe(ocl_cpu_options()->code.level).vector_bytes;
 }
 
 static void print(void *user, const char *text) {
@@ -94,12 +95,27 @@ static void print(void *user, const char *text) {
     fputs(text, stdout);
 }
 
+static rt_device *open_check(spvf_context *c, const rt_cpu_options *o) {
+    unused_options = *o;
+    if (!o->code.level) unused_options.code.level = rt_cpu_level();
+    cache = o->cache ? rt_cache_open(true) : rt_no_cache;
+    return ocl_open_check(c);
+}
+
+const rt_cpu_options *ocl_cpu_options(void) {
+    return ocl_is_checking() ? &unused_options : &rt_cpu_machine(device.shared.base)->options;
+}
+
+const rt_cache *ocl_cache(void) {
+    return ocl_is_checking() ? &cache : &rt_cpu_machine(device.shared.base)->cache;
+}
+
 static void open_base(void *arg) {
     spvf_context *c = &device.shared.context;
     const char *unknown = rt_cpu_take_options(rt_setting(RT_ENV_CPU), arg);
     if (unknown) rt_throw(c, IR_ERR_ARGUMENT, "SPVFUSE_CPU: unknown option '%s'", unknown);
     if (!rt_cpu_level()) rt_throw(c, IR_ERR_DEVICE, "no code is made for this processor");
-    device.shared.base = rt_cpu_open_with(c, arg);
+    device.shared.base = ocl_is_checking() ? open_check(c, arg) : rt_cpu_open_with(c, arg);
     device.shared.base->output = print;
 }
 

@@ -32,7 +32,7 @@ static void destroy(rt_event *event) {
     drop_uses(event);
     if (e->queue) ocl_release_queue(e->queue);
     ocl_release_context(e->context);
-    free(e);
+    ocl_free_object(&e->object);
 }
 
 static cl_event new_event(cl_context c, cl_command_type type, size_t size, rt_run *run) {

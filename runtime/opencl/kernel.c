@@ -7,7 +7,7 @@
  * The arguments are those of the kernel as it was read.  A struct whose members have become
  * parameters is set as a whole, and taken apart when the kernel is launched (launch.c).
  */
-#include "runtime/devices/cpu/cpu.h"
+#include "runtime/opencl/machine.h"
 #include "runtime/opencl/ocl.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static void free_kernel(cl_kernel k) {
     free(k->places);
     free(k->args);
     free(k->values);
-    free(k);
+    ocl_free_object(&k->object);
 }
 
 void ocl_release_kernel(cl_kernel k) {
@@ -367,8 +367,7 @@ static cl_int CL_API_CALL get_work_group_info(cl_kernel k, cl_device_id d,
  * All sub-groups of a group have the size of the kernel but the last one, which may be smaller. */
 
 unsigned ocl_subgroup_size(const ir_func *kernel) {
-    const rt_device *d = ocl_device()->shared.base;
-    return d ? rt_cpu_subgroup_size(&rt_cpu_machine(d)->options, kernel) : 1;
+    return ocl_device()->shared.base ? rt_cpu_subgroup_size(ocl_cpu_options(), kernel) : 1;
 }
 
 static size_t count_subgroups(cl_kernel k, size_t items) {

@@ -57,6 +57,12 @@ static void *pointer_of(const struct _cl_kernel *k, const spvf_arg_info *info) {
     return address;
 }
 
+static rt_arg buffer_arg(cl_mem m) {
+    rt_memory *checked = ocl_root(m)->checked;
+    return checked ? rt_memory_arg(checked, m->origin)
+                   : rt_address_arg(m->memory.bytes, m->memory.size);
+}
+
 /* False: the buffer is gone. */
 static bool copy_arg(ocl_launch *l, size_t n, const struct _cl_kernel *k) {
     const spvf_arg_info *info = &k->info->args[n];
@@ -69,8 +75,7 @@ static bool copy_arg(ocl_launch *l, size_t n, const struct _cl_kernel *k) {
         if (from->mem && !ocl_revive_mem(from->mem)) return false;
         l->mems[n] = from->mem;
         address = pointer_of(k, info);
-        *to = from->mem ? rt_address_arg(from->mem->memory.bytes, from->mem->memory.size)
-                        : rt_address_arg(address, ocl_bytes_from(address));
+        *to = from->mem ? buffer_arg(from->mem) : rt_address_arg(address, ocl_bytes_from(address));
         break;
     case SPVF_ARG_LOCAL: *to = rt_local_arg(from->size); break;
     default:
@@ -170,6 +175,28 @@ static cl_int check_range(const struct _cl_kernel *k, ocl_ndrange n, spvf_range 
 
 /* -------------------------------------------------------------------------------------- entries */
 
+typedef struct {
+    const ir_func *kernel;
+    const spvf_range *range;
+    uint64_t *local;
+    ir_arena scratch;
+} suggestion;
+
+static void choose_size(void *arg) {
+    suggestion *s = arg;
+    rt_cpu_local_size(s->kernel, ocl_subgroup_size(s->kernel), s->range, s->local, &s->scratch);
+}
+
+/* False: there is no memory. */
+static bool suggest(cl_kernel k, const spvf_range *range, uint64_t local[3]) {
+    ir_ctx cx = {0};
+    suggestion s = {.kernel = k->ir, .range = range, .local = local};
+    ir_arena_init(&s.scratch, &cx);
+    bool ok = ir_try(&cx, choose_size, &s);
+    ir_arena_free(&s.scratch);
+    return ok;
+}
+
 /* CL_INVALID_KERNEL, CL_INVALID_CONTEXT, and what is wrong with arguments that are set and with the
  * range, which is filled in. */
 static cl_int check_launch(cl_command_queue q, cl_kernel k, ocl_ndrange n, spvf_range *range) {
@@ -191,6 +218,9 @@ cl_int ocl_launch_kernel(const ocl_request *r, cl_kernel k, ocl_ndrange n) {
     if (ocl_is(k, OCL_KERNEL) && k->program->context == r->queue->context && !ocl_has_all_args(k))
         return CL_INVALID_KERNEL_ARGS;
     cl_int bad = ocl_check_launch(r, k, n, &range);
+    if (!bad && ocl_is_checking() && !is_empty(&range) && !range.local[0] &&
+        !k->info->required_local_size[0])
+        suggest(k, &range, range.local); /* as the processors would be given it */
     if (!bad) bad = ocl_make_launch(r, k, &range, &l);
     return bad ? bad : ocl_submit(r, &l->command.event);
 }
@@ -212,34 +242,18 @@ static cl_int CL_API_CALL enqueue_task(cl_command_queue q, cl_kernel k, cl_uint 
     return ocl_launch_kernel(&r, k, (ocl_ndrange){1, NULL, &one, &one});
 }
 
-typedef struct {
-    const ir_func *kernel;
-    const spvf_range *range;
-    uint64_t *local;
-    ir_arena scratch;
-} suggestion;
-
-static void choose_size(void *arg) {
-    suggestion *s = arg;
-    rt_cpu_local_size(s->kernel, ocl_subgroup_size(s->kernel), s->range, s->local, &s->scratch);
-}
-
 static cl_int CL_API_CALL suggest_local_size(cl_command_queue q, cl_kernel k, cl_uint dims,
                                              const size_t *offset, const size_t *global,
                                              size_t *out) {
     spvf_range range;
     uint64_t local[3];
-    ir_ctx cx = {0};
     if (!ocl_is(q, OCL_QUEUE)) return CL_INVALID_COMMAND_QUEUE;
     cl_int bad = check_launch(q, k, (ocl_ndrange){dims, offset, global, NULL}, &range);
     if (!bad && !ocl_has_all_args(k)) bad = CL_INVALID_KERNEL_ARGS;
     if (bad) return bad;
     if (is_empty(&range)) return CL_INVALID_GLOBAL_WORK_SIZE;
     if (!out) return CL_INVALID_VALUE;
-    suggestion s = {.kernel = k->ir, .range = &range, .local = local};
-    ir_arena_init(&s.scratch, &cx);
-    bool ok = ir_try(&cx, choose_size, &s);
-    ir_arena_free(&s.scratch);
+    bool ok = suggest(k, &range, local);
     for (cl_uint d = 0; ok && d < dims; d++) out[d] = range.local[d] ? range.local[d] : local[d];
     return ok ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY;
 }

@@ -70,7 +70,7 @@ void ocl_retain_mem(cl_mem m) { ocl_retain(&m->object); }
 void ocl_observe_mem(cl_mem m) { rt_retain(&m->observers); }
 
 void ocl_forget_mem(cl_mem m) {
-    if (rt_release(&m->observers)) free(m);
+    if (rt_release(&m->observers)) ocl_free_object(&m->object);
 }
 
 bool ocl_revive_mem(cl_mem m) { return rt_retain_found(&m->object.refs); }
@@ -80,6 +80,7 @@ static void free_mem(cl_mem m) {
     ocl_forget_mappings(m);
     ocl_call_destructors(m->destructors, m);
     rt_range_remove(&m->range);
+    rt_shared_release(&ocl_device()->shared, m->checked);
     if (m->owned) rt_free_memory(m->memory.bytes, m->memory.size);
     ocl_release_context(m->context);
     m->object.kind = OCL_NOTHING;

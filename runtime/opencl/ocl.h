@@ -25,6 +25,7 @@
  *   command_form.c     which version of the extension's headers a call was made with
  *   command_fuse.c     the steps of a run, several launches as one kernel
  *   command_mutable.c  commands that can be changed, and their updates
+ *   check_….c    faults of kernels and calls, found by the interpreter (check.h)
  *
  * An entry checks its arguments in the order in which the specification lists its errors, and
  * returns the first one; below the entries everything is right.  Handles are pointers to objects
@@ -120,6 +121,9 @@ typedef struct {
 /* With one reference. */
 ocl_object ocl_new_object(ocl_kind kind);
 static inline void ocl_retain(ocl_object *o) { rt_retain(&o->refs); }
+/* Of an object without references.  It stays as nothing if faults are looked for, since loaders read
+ * handles before they call.  (platform.c) */
+void ocl_free_object(ocl_object *o);
 /* True: that was the last reference. */
 static inline bool ocl_release(ocl_object *o) { return rt_release(&o->refs); }
 /* Small numbers are no objects, although programs pass some in the place of one. */
@@ -162,6 +166,10 @@ cl_platform_id ocl_platform(void);
 /* The entry of that name, when the loader's table has none of it, or NULL; for icd.c. */
 SPVF_API void *spvf_opencl_entry(const char *name);
 cl_device_id ocl_device(void);
+/* Is the device the interpreter, which finds faults?  (check_device.c) */
+bool ocl_is_checking(void);
+/* Entries that look at calls before others do, over all of the table.  (check_commands.c) */
+void ocl_fill_checks(ocl_entries *e);
 bool ocl_is_device(cl_device_id d);
 /* A list of devices that may be missing: CL_INVALID_VALUE, CL_INVALID_DEVICE. */
 cl_int ocl_check_devices(cl_uint count, const cl_device_id *devices);
@@ -296,7 +304,8 @@ struct _cl_mem {
     _Atomic uint32_t maps;
     ocl_mapping *mappings; /* of it and its sub-buffers; the context's lock is for them */
     ocl_destructor *_Atomic destructors;
-    rt_refs observers; /* arguments of kernels, and one for all references */
+    rt_refs observers;  /* arguments of kernels, and one for all references */
+    rt_memory *checked; /* what looks after it if the device is the interpreter, or NULL */
 };
 void ocl_retain_mem(cl_mem m);
 void ocl_release_mem(cl_mem m);

@@ -4,6 +4,8 @@
  */
 #include "runtime/opencl/ocl.h"
 
+#include <stdlib.h>
+
 static ocl_entries entries;
 static struct _cl_platform_id platform;
 
@@ -17,6 +19,11 @@ ocl_object ocl_new_object(ocl_kind kind) {
     ocl_object o = {.dispatch = &entries.core, .kind = kind};
     rt_refs_init(&o.refs);
     return o;
+}
+
+void ocl_free_object(ocl_object *o) {
+    o->kind = OCL_NOTHING;
+    if (!ocl_is_checking()) free(o);
 }
 
 static void fill_entries(void) {
@@ -39,6 +46,7 @@ static void fill_entries(void) {
     ocl_fill_command_record(&entries);
     ocl_fill_command_mutable(&entries);
     ocl_fill_absent(&entries);
+    if (ocl_is_checking()) ocl_fill_checks(&entries);
     platform.object = ocl_new_object(OCL_PLATFORM);
 }
 

@@ -23,7 +23,7 @@ void ocl_release_program(cl_program p) {
     free(p->binary);
     free(p->options);
     free(p->log);
-    free(p);
+    ocl_free_object(&p->object);
 }
 
 cl_program ocl_new_program(cl_context c, ocl_origin origin) {

@@ -20,7 +20,7 @@ void ocl_release_queue(cl_command_queue q) {
     *(q->before ? &q->before->after : &c->queues) = q->after;
     rt_lock_release(&c->lock);
     ocl_release_context(c);
-    free(q);
+    ocl_free_object(&q->object);
 }
 
 /* ----------------------------------------------------------------------------------- properties */

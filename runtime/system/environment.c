@@ -2,9 +2,9 @@
  * understood.
  *
  * A value that is not understood counts as not set, except that a FLAG is on unless it is 0, and
- * TEXT is judged by its reader.  A variable without a row is looked for among those that have one: the
- * nearest is named, by the number of letters to be inserted, removed or replaced (Levenshtein's
- * distance).
+ * TEXT is judged by its reader.  A variable without a row is looked for among those that have one:
+ * the nearest is named, by the number of letters to be inserted, removed or replaced
+ * (Levenshtein's distance).
  */
 #define _GNU_SOURCE /* secure_getenv, environ */
 #include "runtime/system/environment.h"

@@ -6,6 +6,8 @@
 #include "runtime/devices/check/check_impl.h"
 
 enum { MAX_SITES = 1 << 24 };
+/* Addresses of this process are below. */
+static const uint64_t FIRST_OF_DEVICE = UINT64_C(1) << 48;
 
 /* -------------------------------------------------------------------------------------- devices */
 
@@ -32,9 +34,12 @@ check_device *check_device_new(ir_ctx *cx) {
     check_device *d = make_in_arena(cx, &arena, sizeof *d);
     if (!d) return NULL;
     d->cx = cx;
+    d->space[1].start = FIRST_OF_DEVICE;
     d->arena = arena;
     return d;
 }
+
+void check_device_for_people(check_device *d) { d->for_people = true; }
 
 void check_device_free(check_device *d) {
     if (!d) return;
@@ -48,6 +53,7 @@ static void abandon(check_object *o, const char *name) {
     o->alive = false;
     o->store = NULL;
     o->name = name;
+    o->origin = NULL;
 }
 
 /* -------------------------------------------------------------------------------------- buffers */
@@ -77,9 +83,59 @@ check_buffer *check_buffer_new(check_device *d, uint64_t size, const void *data,
 
 void check_buffer_free(check_buffer *b) {
     if (!b) return;
-    for (unsigned k = 0; k < 2; k++) abandon(b->object[k], "a freed buffer");
+    for (unsigned k = 0; k < 2; k++) {
+        bool is_host = k && b->flags & CHECK_BUFFER_AT_HOST;
+        abandon(b->object[k], is_host ? "shared memory" : b->origin ? b->origin : "a freed buffer");
+        if (is_host && b->object[k]) b->object[k]->origin = b->origin;
+    }
     ir_arena arena = b->arena;
     ir_arena_free(&arena);
+}
+
+typedef struct {
+    check_buffer *buffer;
+    void *host;
+} wrapping;
+
+static void wrap(void *arg) {
+    const wrapping *w = arg;
+    check_buffer *b = w->buffer;
+    b->store.cap = b->size;
+    b->store.bytes = w->host;
+    b->store.undef = ir_alloc(&b->arena, b->size);
+    if (!(b->flags & CHECK_BUFFER_AT_HOST)) return;
+    check_object *o = ir_new(&b->device->arena, check_object);
+    *o = (check_object){.base = (uint64_t)(uintptr_t)w->host,
+                        .size = b->size,
+                        .store = &b->store,
+                        .space = IR_GLOBAL,
+                        .alive = true,
+                        .name = "shared memory"};
+    check_host_add(b->device, o);
+    b->object[1] = o;
+}
+
+check_buffer *check_buffer_wrap(check_device *d, void *host, uint64_t size, unsigned flags) {
+    ir_arena arena;
+    check_buffer *b = make_in_arena(d->cx, &arena, sizeof *b);
+    if (!b) return NULL;
+    *b = (check_buffer){.device = d, .arena = arena, .size = size, .flags = flags};
+    if (ir_try(d->cx, wrap, &(wrapping){b, host})) return b;
+    check_buffer_free(b);
+    return NULL;
+}
+
+void check_buffer_describe(check_buffer *b, const char *origin) {
+    b->origin = origin;
+    for (unsigned k = 0; k < 2; k++)
+        if (b->object[k]) b->object[k]->origin = origin;
+}
+
+void *check_buffer_bytes(const check_buffer *b) { return b->store.bytes; }
+
+void check_buffer_mark(check_buffer *b, uint64_t offset, uint64_t size, bool undefined) {
+    if (offset <= b->size && size <= b->size - offset)
+        memset(b->store.undef + offset, undefined, size);
 }
 
 uint64_t check_buffer_size(const check_buffer *b) { return b->size; }

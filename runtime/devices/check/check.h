@@ -40,14 +40,28 @@ typedef struct check_program check_program;
 /* NULL when memory is short, as everywhere below. */
 check_device *check_device_new(ir_ctx *cx);
 void check_device_free(check_device *d); /* after its buffers and programs */
+/* From now on, reports name what the source names, and what a faulty read gives counts as defined, so
+ * that one fault is not reported twice. */
+void check_device_for_people(check_device *d);
 
 /* -------------------------------------------------------------------------------------- buffers */
 
-enum { CHECK_BUFFER_READ_ONLY = 1 }; /* kernels may not write */
+enum {
+    CHECK_BUFFER_READ_ONLY = 1, /* kernels may not write */
+    CHECK_BUFFER_AT_HOST = 2    /* wrapped memory: kernels know it by its address in this process */
+};
 
 /* Copies size bytes of data; NULL: the contents are undefined. */
 check_buffer *check_buffer_new(check_device *d, uint64_t size, const void *data, unsigned flags);
+/* Memory of this process, which is used where it is and outlives the buffer.  Kernels get an address of
+ * the device, far from all others, so that each access beyond the buffer is found; otherwise
+ * CHECK_BUFFER_AT_HOST.  The contents count as defined. */
+check_buffer *check_buffer_wrap(check_device *d, void *host, uint64_t size, unsigned flags);
 void check_buffer_free(check_buffer *b);
+/* What reports say of the buffer besides the name of the argument; the text outlives the buffer. */
+void check_buffer_describe(check_buffer *b, const char *origin);
+void *check_buffer_bytes(const check_buffer *b);
+void check_buffer_mark(check_buffer *b, uint64_t offset, uint64_t size, bool undefined);
 uint64_t check_buffer_size(const check_buffer *b);
 /* By the host.  False: outside of the buffer. */
 bool check_buffer_write(check_buffer *b, uint64_t offset, uint64_t size, const void *data);
@@ -113,6 +127,8 @@ typedef struct {
     bool has_other;
     check_party other;
     const char *object;   /* argument, variable or global, or NULL */
+    const char *origin;   /* what check_buffer_describe said of it, or NULL */
+    const char *from;     /* where an undefined value came from, in words, or NULL */
     uint64_t object_size; /* bytes */
     int64_t offset;       /* of the access from the start of the object, or from the argument */
     uint32_t size;        /* bytes accessed; 0: no access */
@@ -123,7 +139,7 @@ typedef struct {
 
 typedef struct {
     ir_arg_kind kind;
-    check_buffer *buffer; /* IR_ARG_POINTER: from `offset` on; NULL: a null pointer */
+    check_buffer *buffer; /* IR_ARG_POINTER: from `offset` on; NULL: `offset` is the address */
     uint64_t offset;
     const void *bytes; /* IR_ARG_VALUE: little-endian, as in memory */
     uint64_t size;     /* IR_ARG_VALUE and IR_ARG_LOCAL */
@@ -138,6 +154,7 @@ typedef struct {
     bool strict_undefined;  /* any undefined byte stored to global memory is an error */
     void (*report)(void *user, const check_report *r);     /* after the launch, in order */
     void (*print)(void *user, const char *text, size_t n); /* printf, as it happens */
+    bool (*expired)(void *user); /* asked now and then: true: the launch ends; NULL: never */
     /* After the launch, if it has written to some of `watch_size` bytes: the last one that did. */
     void (*wrote)(void *user, const check_party *p);
     const check_buffer *watch; /* NULL: nothing is watched */

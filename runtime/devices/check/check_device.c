@@ -3,9 +3,7 @@
  * Findings become messages with the place in the module and in the source.  Errors count as reports
  * of the run, which then fails.
  */
-#include "runtime/devices/check/check.h"
-
-#include "runtime/devices/device.h"
+#include "runtime/devices/check/check_open.h"
 
 #include <stdlib.h>
 
@@ -26,6 +24,7 @@ struct rt_program {
     const ir_module *module;
     ir_arena arena;
     rt_function *functions; /* that have been asked for */
+    const char *source;     /* or NULL */
 };
 
 typedef struct {
@@ -33,7 +32,9 @@ typedef struct {
     ir_arena arena;
     check_device *device;
     rt_owned *memories, *programs;
-    const char *running; /* name of the module whose kernel is running */
+    const rt_program *running;
+    rt_check_options options; /* report NULL: findings are messages and fail launches */
+    uint64_t deadline;        /* of the launch; 0: there is none */
 } check;
 
 IR_NORETURN static void out_of_memory(const check *c) {
@@ -66,9 +67,29 @@ static rt_memory *allocate(rt_device *d, const char *name, uint64_t bytes, const
 }
 
 typedef struct {
+    const check *device;
     const rt_copy *what;
     char *row; /* room for one */
 } copying;
+
+/* The wrapped memory that a byte of the process is in; NULL: none. */
+static rt_memory *find_wrapped(const check *c, const void *host, uint64_t *offset) {
+    for (rt_owned *o = c->memories; o; o = o->next) {
+        rt_memory *m = (rt_memory *)o;
+        *offset = (uint64_t)((const char *)host - (const char *)check_buffer_bytes(m->buffer));
+        if (*offset < check_buffer_size(m->buffer)) return m;
+    }
+    return NULL;
+}
+
+/* Bytes of the process get the values of others: what was undefined there is undefined here. */
+static void mark_row(const check *c, const char *to, const char *from, size_t size) {
+    uint64_t t, f;
+    const rt_memory *target = find_wrapped(c, to, &t), *source = find_wrapped(c, from, &f);
+    for (size_t n = 0; target && n < size; n++)
+        check_buffer_mark(target->buffer, t + n, 1,
+                          source && check_buffer_undefined(source->buffer, f + n, 1));
+}
 
 static void copy_row(void *user, uint64_t to, uint64_t from) {
     const copying *c = user;
@@ -81,6 +102,7 @@ static void copy_row(void *user, uint64_t to, uint64_t from) {
         check_buffer_write(target->memory->buffer, target->offset + to, size, row);
     else
         memmove(target->bytes + to, row, size);
+    if (!source->memory && !target->memory) mark_row(c->device, target->bytes + to, row, size);
 }
 
 static void check_box(const rt_device *d, const rt_box *b, const size_t region[3]) {
@@ -107,10 +129,29 @@ static void copy(const rt_device *d, const rt_copy *what) {
     if (!what->region[0]) return;
     check_box(d, &what->to, what->region);
     check_box(d, &what->from, what->region);
-    copying c = {what, malloc(what->region[0])};
+    copying c = {(const check *)d, what, malloc(what->region[0])};
     if (!c.row) ir_throw(&d->context->cx, IR_ERR_MEMORY);
     rt_each_row(what, copy_row, &c);
     free(c.row);
+}
+
+void rt_check_written(rt_device *d, const void *host, uint64_t size) {
+    const char *first = host;
+    for (rt_owned *o = ((check *)d)->memories; o; o = o->next) {
+        const rt_memory *m = (const rt_memory *)o;
+        const char *begin = check_buffer_bytes(m->buffer);
+        const char *end = begin + check_buffer_size(m->buffer), *last = first + size;
+        if (first >= end || last <= begin) continue;
+        const char *from = first > begin ? first : begin, *to = last < end ? last : end;
+        check_buffer_mark(m->buffer, (uint64_t)(from - begin), (uint64_t)(to - from), false);
+    }
+}
+
+uint64_t rt_check_undefined(const rt_device *d, const void *host, uint64_t size) {
+    uint64_t offset;
+    const rt_memory *m = find_wrapped((const check *)d, host, &offset);
+    if (!m || size > check_buffer_size(m->buffer) - offset) return 0;
+    return check_buffer_undefined(m->buffer, offset, size);
 }
 
 static void fill(const rt_device *d, const rt_fill *f) {
@@ -118,8 +159,25 @@ static void fill(const rt_device *d, const rt_fill *f) {
     char *bytes = malloc(f->size + f->pattern_size);
     if (!bytes) ir_throw(&d->context->cx, IR_ERR_MEMORY);
     rt_repeat_pattern(bytes, f);
-    check_buffer_write(f->to.memory->buffer, f->to.offset, f->size, bytes);
+    if (f->to.memory)
+        check_buffer_write(f->to.memory->buffer, f->to.offset, f->size, bytes);
+    else
+        memcpy(f->to.bytes, bytes, f->size);
     free(bytes);
+    if (!f->to.memory) rt_check_written((rt_device *)(uintptr_t)d, f->to.bytes, f->size);
+}
+
+rt_memory *rt_check_wrap(rt_device *d, const rt_check_memory *what) {
+    check *c = (check *)d;
+    rt_memory *m = rt_new_owned(d->context, &c->memories, sizeof *m);
+    m->buffer = check_buffer_wrap(c->device, what->host, what->size, what->flags);
+    if (!m->buffer) {
+        release(d, m);
+        out_of_memory(c);
+    }
+    check_buffer_describe(m->buffer, what->origin);
+    check_buffer_mark(m->buffer, 0, what->size, what->undefined);
+    return m;
 }
 
 static uint64_t undefined(rt_device *d, const rt_memory *m, uint64_t offset, uint64_t bytes) {
@@ -148,6 +206,12 @@ static rt_program *build(rt_device *d, const ir_module *m) {
     out_of_memory(c);
 }
 
+void rt_check_set_source(rt_program *p, const char *text) {
+    p->source = ir_strdup(&p->arena, text);
+}
+
+const char *rt_check_source(const rt_program *p) { return p->source; }
+
 /* Whether there is such a kernel, a launch says. */
 static rt_function *find(rt_device *d, rt_program *p, const char *kernel) {
     (void)d;
@@ -163,8 +227,12 @@ static rt_function *find(rt_device *d, rt_program *p, const char *kernel) {
 static void report(void *user, const check_report *r) {
     check *c = user;
     const check_party *here = &r->here;
+    if (c->options.report) {
+        c->options.report(c->options.user, c->running, r);
+        return;
+    }
     ir_message m = {.severity = r->severity,
-                    .file = c->running,
+                    .file = c->running->module->name,
                     .word = here->inst ? ir_word_of(here->inst->loc) : 0,
                     .source = here->file,
                     .source_line = here->line};
@@ -186,10 +254,17 @@ static void print(void *user, const char *text, size_t n) {
     if (c->base.output) c->base.output(c->base.output_user, ir_strndup(&c->arena, text, n));
 }
 
+static bool is_late(void *user) {
+    const check *c = user;
+    return rt_now_ns() > c->deadline;
+}
+
 static check_arg to_arg(const rt_arg *a) {
     switch (a->kind) {
     case RT_ARG_VALUE: return (check_arg){.kind = IR_ARG_VALUE, .bytes = a->bytes, .size = a->size};
     case RT_ARG_LOCAL: return (check_arg){.kind = IR_ARG_LOCAL, .size = a->size};
+    case RT_ARG_ADDRESS:
+        return (check_arg){.kind = IR_ARG_POINTER, .offset = (uint64_t)(uintptr_t)a->address};
     default:
         return (check_arg){
             .kind = IR_ARG_POINTER, .buffer = a->memory->buffer, .offset = a->offset};
@@ -237,10 +312,20 @@ static void prepare(rt_device *d, spvf_context *context, const rt_launch *l) {
 }
 
 static void launch(check *c, const rt_launch *l) {
-    check_options options = {
-        .step_limit = c->base.instruction_limit, .report = report, .print = print, .user = c};
+    check_options options = {.step_limit = c->base.instruction_limit,
+                             .report = report,
+                             .print = print,
+                             .user = c,
+                             .allow_non_uniform = l->uneven || c->options.report};
     if (c->base.watch) watch(c->base.watch, &options);
-    c->running = l->function->program->module->name;
+    c->running = l->function->program;
+    if (c->options.seconds) {
+        c->deadline = rt_now_ns() + c->options.seconds * UINT64_C(1000000000);
+        options.expired = is_late;
+    }
+    if (c->options.subgroup_size)
+        options.subgroup_size =
+            c->options.subgroup_size(ir_func_find(c->running->module, l->function->name));
     const check_result result = run(c, l, &options);
     if (!c->base.watch) count(&c->base.counts, &result);
 }
@@ -275,20 +360,25 @@ static const spvf_capabilities capabilities = {.phases = true,
                                                .watch = true,
                                                .subgroup_size = 8};
 
-static rt_device *open_device(spvf_context *context, const char *options) {
+rt_device *rt_check_open_with(spvf_context *context, const rt_check_options *options) {
     ir_arena arena;
-    if (options) return NULL;
     ir_arena_init(&arena, &context->cx);
     check *c = ir_new(&arena, check);
     c->arena = arena;
+    c->options = *options;
     c->base = (rt_device){.driver = &rt_check_driver, .context = context, .can = capabilities};
     c->base.reflection = rt_host_reflection();
     c->device = check_device_new(&context->cx);
+    if (c->device && options->report) check_device_for_people(c->device);
     if (!c->device) {
         close_device(&c->base);
         ir_throw(&context->cx, IR_ERR_MEMORY);
     }
     return &c->base;
+}
+
+static rt_device *open_device(spvf_context *context, const char *options) {
+    return options ? NULL : rt_check_open_with(context, &(rt_check_options){.report = NULL});
 }
 
 static void list_devices(spvf_context *context,

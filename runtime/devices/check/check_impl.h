@@ -4,12 +4,14 @@
  *   check_setup.c    kernel, range and arguments of a launch, checked before it starts
  *   check_launch.c   nd-range, work-groups, scheduling of work-items, the interpreter's host
  *   check_memory.c   address spaces, objects, every access
+ *   check_host.c     memory of the process that kernels use in place
  *   check_grid.c     work-groups that wait for each other
  *   check_race.c     which work-item touched which byte last, and is that ordered before now
  *   check_groups.c   where work-items wait; barriers, divergence
  *   check_values.c   what group operations compute
  *   check_async.c    async copies and events
  *   check_printf.c   OpenCL's printf
+ *   check_origin.c   where undefined values came from
  *   check_report.c   findings: merging, naming, text
  *
  * Time is counted in slices: one run of one work-item from where it was to where it waits next.  In
@@ -59,6 +61,7 @@ struct check_object {
     uint32_t owner;   /* private: the work-item in its group */
     const char *name; /* "x", "@tab"; NULL: that of the variable */
     const ir_inst *variable;
+    const char *origin;  /* of a buffer: what check_buffer_describe said */
     uint64_t named_from; /* offset that the name stands for: that of the argument */
     uint32_t entries;    /* of the table that name it */
     check_object *next;  /* unused ones */
@@ -68,6 +71,7 @@ struct check_object {
  * entries are reused in a circle, so an ended object is remembered for as long as possible. */
 typedef struct {
     unsigned shift;
+    uint64_t start; /* of the addresses that the table is for */
     check_object **table;
     uint32_t n, cap, cursor;
     check_object *unused;
@@ -76,8 +80,10 @@ typedef struct {
 struct check_device {
     ir_ctx *cx;
     ir_arena arena;
-    check_space space[2]; /* 32-bit, 64-bit */
+    check_space space[2];         /* 32-bit, 64-bit */
+    ir_vec(check_object *) hosts; /* at their addresses in this process, ascending */
     uint64_t launches;
+    bool for_people; /* names are those of the source; what a fault gives counts as defined */
 };
 
 struct check_buffer {
@@ -86,6 +92,7 @@ struct check_buffer {
     check_storage store;
     uint64_t size;
     unsigned flags;
+    const char *origin;
     check_object *object[2]; /* in each space; NULL until a launch needs it */
 };
 
@@ -204,6 +211,13 @@ typedef struct {
     check_storage *storage[CHECK_CLASSES];
 } check_scratch;
 
+/* Where undefined bytes were read and written (check_origin.c). */
+typedef struct {
+    ir_map reads;      /* by instruction */
+    ir_map writes;     /* the instruction, by address */
+    unsigned noted[2]; /* reads, writes */
+} check_origins;
+
 /* A launch while its groups run. */
 typedef struct {
     const check_setup *setup;
@@ -218,6 +232,7 @@ typedef struct {
     bool stop;
     check_clock clock;
     check_findings findings;
+    check_origins origins;
     check_scratch scratch;
 } check_state;
 
@@ -232,6 +247,11 @@ check_object *check_object_new(check_device *d, unsigned wide, uint64_t size, ui
 /* Forgets the objects that launches made; no launch is under way. */
 void check_forget_temporary(check_device *d, unsigned wide);
 check_object *check_object_at(const check_state *l, uint64_t address);
+
+/* check_host.c: the object of that address in this process, or one that it is just beyond; NULL: it
+ * is far from all. */
+check_object *check_host_at(const check_device *d, uint64_t address);
+void check_host_add(check_device *d, check_object *o);
 /* An object of this launch, undefined, with storage of the pool. */
 check_object *check_make(check_state *l, ir_space space, uint64_t size, uint64_t align);
 void check_end(check_state *l, check_object *o); /* its storage goes back */
@@ -295,6 +315,13 @@ typedef struct {
 check_place_text check_place(check_state *l, const check_object *o, uint64_t address);
 const char *check_name(check_state *l, const check_object *o);
 void check_deliver(check_state *l);
+
+/* check_origin.c */
+void check_note_undefined_read(check_state *l, const ir_access *a, const check_object *o);
+void check_note_undefined_write(check_state *l, const ir_access *a);
+/* In words, where a value came from that the instruction uses and that is undefined; NULL: it is not
+ * known. */
+const char *check_origin_of(check_state *l, const ir_inst *i);
 
 /* check_launch.c */
 void check_run_groups(check_state *l);

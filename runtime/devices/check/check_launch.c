@@ -227,11 +227,11 @@ static void end_item(check_state *l, check_item_state state) {
     i->run = NULL;
 }
 
-static void stop_endless(check_state *l, uint64_t limit) {
+static void stop_endless(check_state *l, const char *why, uint64_t instructions) {
     check_finding f = {.kind = CHECK_STEP_LIMIT, .severity = IR_ERROR};
     f.here = check_current(l, ir_interp_at(l->item->run));
-    check_find(l, &f, "no end after %llu instructions of the work-group; the launch stops here",
-               (unsigned long long)limit);
+    check_find(l, &f, "no end after %llu instructions of the work-group%s; the launch stops here",
+               (unsigned long long)instructions, why);
     end_item(l, CHECK_TRAPPED);
     l->stop = true;
 }
@@ -251,7 +251,10 @@ static void run_item(check_state *l, check_item *i) {
     case IR_RUN_TRAPPED: end_item(l, CHECK_TRAPPED); break;
     case IR_RUN_BLOCKED: i->state = CHECK_WAITING; break;
     case IR_RUN_MORE:
-        if (l->group.steps >= limit) stop_endless(l, limit);
+        if (l->group.steps >= limit)
+            stop_endless(l, "", limit);
+        else if (l->setup->options.expired && l->setup->options.expired(l->setup->options.user))
+            stop_endless(l, ", and its time is over", l->group.steps);
         break;
     }
 }

@@ -82,7 +82,7 @@ check_object *check_object_new(check_device *d, unsigned wide, uint64_t size, ui
     for (uint32_t e = first; e < end; e++) clear_entry(s, e);
     check_object *o = new_object(d, s);
     for (uint32_t e = first; e < end; e++) s->table[e] = o;
-    uint64_t start = ((uint64_t)first << s->shift) + guard;
+    uint64_t start = s->start + ((uint64_t)first << s->shift) + guard;
     *o = (check_object){.size = size, .alive = true, .entries = (uint32_t)need};
     o->base = (start + 2 * align - 1) / (2 * align) * (2 * align) + align;
     return o;
@@ -100,7 +100,8 @@ void check_forget_temporary(check_device *d, unsigned wide) {
 
 check_object *check_object_at(const check_state *l, uint64_t address) {
     const check_space *s = &l->device->space[l->setup->wide];
-    uint64_t e = address >> s->shift;
+    if (address < s->start) return check_host_at(l->device, address);
+    uint64_t e = (address - s->start) >> s->shift;
     return e < s->n ? s->table[e] : NULL;
 }
 
@@ -248,9 +249,15 @@ static void count_access(check_state *l, const ir_access *a, const check_object 
 bool check_read(void *user, const ir_access *a, uint8_t *bytes, uint8_t *undef) {
     check_state *l = user;
     check_object *o = locate(l, a);
+    if (!o && l->device->for_people) {
+        memset(bytes, 0, a->size);
+        memset(undef, 0, a->size);
+        return true;
+    }
     if (!o) return false;
     memcpy(bytes, o->store->bytes + (a->address - o->base), a->size);
     memcpy(undef, o->store->undef + (a->address - o->base), a->size);
+    if (memchr(undef, 1, a->size)) check_note_undefined_read(l, a, o);
     count_access(l, a, o);
     if (check_is_shared(o)) {
         check_async_access(l, o, a);
@@ -302,6 +309,7 @@ bool check_write(void *user, const ir_access *a, const uint8_t *bytes, const uin
         check_async_access(l, o, a);
         check_race_write(l, o, a, memcmp(to, bytes, a->size) == 0);
     }
+    if (memchr(undef, 1, a->size)) check_note_undefined_write(l, a);
     memcpy(to, bytes, a->size);
     memcpy(o->store->undef + (a->address - o->base), undef, a->size);
     return true;

@@ -84,10 +84,6 @@ static bool in_this_group(const check_state *l, uint64_t stamp) {
     return slice_of(stamp) >= l->group.first_slice;
 }
 
-static bool same_subgroup(const check_state *l, uint32_t a, uint32_t b) {
-    return a / l->setup->options.subgroup_size == b / l->setup->options.subgroup_size;
-}
-
 /* Within the group; copies are ordered by their events, which check_async.c looks after. */
 static bool is_ordered_in_group(const check_state *l, uint64_t slice, unsigned memory) {
     uint32_t item = item_of(l, slice);
@@ -95,8 +91,8 @@ static bool is_ordered_in_group(const check_state *l, uint64_t slice, unsigned m
     if (!l->item) return false;
     uint32_t here = l->item->index;
     if (item == here || slice <= l->item->acquired[memory]) return true;
-    return same_subgroup(l, item, here) &&
-           slice < l->group.sub_fence[here / l->setup->options.subgroup_size][memory];
+    const uint32_t size = l->setup->options.subgroup_size, subgroup = here / size;
+    return item / size == subgroup && slice < l->group.sub_fence[subgroup][memory];
 }
 
 static bool is_ordered(const check_state *l, uint64_t stamp, const check_object *o) {

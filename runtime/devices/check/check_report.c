@@ -76,8 +76,18 @@ static const char *variable_name(check_state *l, const ir_inst *i) {
     return name;
 }
 
+/* Without what tells that it is a global ("@k.tile", where k is the kernel) or a value ("%t"). */
+static const char *plain_name(const check_state *l, const char *name) {
+    const char *kernel = l->setup->kernel->name;
+    size_t n = strlen(kernel);
+    if (*name != '@' && *name != '%') return name;
+    name++;
+    return strncmp(name, kernel, n) == 0 && name[n] == '.' ? name + n + 1 : name;
+}
+
 const char *check_name(check_state *l, const check_object *o) {
-    return o->name ? o->name : variable_name(l, o->variable);
+    const char *name = o->name ? o->name : variable_name(l, o->variable);
+    return l->device->for_people ? plain_name(l, name) : name;
 }
 
 check_place_text check_place(check_state *l, const check_object *o, uint64_t address) {
@@ -196,9 +206,11 @@ static check_report *add_report(check_state *l, const check_finding *f) {
     if (f->has_other) r->other = party_of(l, &f->other);
     if (f->object) {
         r->object = ir_strdup(l->arena, check_name(l, f->object));
+        r->origin = f->object->origin;
         r->object_size = f->object->size - f->object->named_from;
         r->offset = (int64_t)(f->address - f->object->base - f->object->named_from);
     }
+    if (f->kind == CHECK_UNDEFINED && f->here.inst) r->from = check_origin_of(l, f->here.inst);
     *ir_push(l->arena, &l->findings.reports) = r;
     count_severity(l->findings.result, r->severity);
     return r;

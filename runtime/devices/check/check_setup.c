@@ -191,6 +191,7 @@ static ir_value buffer_value(const check_setup *s, uint32_t p) {
         (*o)->store = &b->store;
         (*o)->space = IR_GLOBAL;
         (*o)->read_only = (b->flags & CHECK_BUFFER_READ_ONLY) != 0;
+        (*o)->origin = b->origin;
     }
     name_buffer(s, p, *o);
     return (ir_value){.bits = {(*o)->base + arg->offset}};
@@ -203,7 +204,7 @@ static ir_value pointer_value(const check_setup *s, uint32_t p) {
     bool takes_local = space == IR_LOCAL;
     if (space == IR_PRIVATE)
         refuse(s, "%s: a pointer to private memory cannot be an argument", s->arg_names[p]);
-    if (arg->kind == IR_ARG_POINTER && !arg->buffer) return (ir_value){0}; /* NULL */
+    if (arg->kind == IR_ARG_POINTER && !arg->buffer) return (ir_value){.bits = {arg->offset}};
     if (arg->kind != (takes_local ? IR_ARG_LOCAL : IR_ARG_POINTER))
         refuse(s, "%s: wants %s", s->arg_names[p], takes_local ? "local memory" : "a buffer");
     if (!takes_local) return buffer_value(s, p);
