@@ -15,5 +15,7 @@ for shard in 0 1; do
         tests/corpus "$release/corpus" --stage oracle --shard $shard/2 --oracle opencl \
         --known tests/corpus/oracle_differences.txt
 done
+suite layouts-pocl env POCL_CACHE_DIR="$PWD/$release/pocl" \
+    "$release/tests/runtime/queue/layouts" -n 100 -d opencl
 run_suites
 sum_up

@@ -18,15 +18,33 @@ static const char *base_of(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* An object for each target of -t, "T1,T2,…". */
+static bool add_object(const packing *p, const char *name, const spvf_module *m,
+                       const char *target) {
+    char image[200];
+    snprintf(image, sizeof image, "%s:%s", name, target);
+    return spvf_pack_emit(p->pack, image, m, target) == SPVF_OK;
+}
+
+/* "cuda:sm_N": cubins of all texts that device cuda makes of kernels for usual launches. */
+static bool add_cubins(const packing *p, const char *name, const spvf_module *m, const char *sm) {
+    static const char *const facts[] = {"", ",disjoint", ",coarsen=4", ",disjoint,coarsen=4"};
+    for (unsigned n = 0; n < sizeof facts / sizeof *facts; n++) {
+        char target[64];
+        snprintf(target, sizeof target, "cubin:%.20s,offset%s", sm, facts[n]);
+        if (!add_object(p, name, m, target)) return false;
+    }
+    return true;
+}
+
+/* What is made for each target of -t, "T1,T2,…". */
 static bool add_objects(const packing *p, const char *name, const spvf_module *m) {
     const char *s = cli_get("-t");
     for (size_t n; s && *s; s += n + (s[n] == ',')) {
-        char target[64], image[200];
+        char target[64];
         n = strcspn(s, ",");
         snprintf(target, sizeof target, "%.*s", (int)n, s);
-        snprintf(image, sizeof image, "%s:%s", name, target);
-        if (spvf_pack_emit(p->pack, image, m, target) != SPVF_OK) return false;
+        const char *sm = strncmp(target, "cuda:", 5) == 0 ? target + 5 : NULL;
+        if (!(sm ? add_cubins(p, name, m, sm) : add_object(p, name, m, target))) return false;
     }
     return true;
 }

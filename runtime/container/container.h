@@ -199,7 +199,9 @@ void rt_pack_bytes(const spvf_pack *p, ir_arena *a, uint8_t **bytes, size_t *siz
 
 /* --------------------------------------------------------------- code of a module (images.c, pick.c) */
 
-/* Gives the module the objects, of all containers, that suit this machine and were made of one of
+/* The property of a cubin: the hash of its text (rt_hash_text), in hexadecimal digits. */
+#define RT_MADE_OF "made-of"
+/* Gives the module all cubins that say what they were made of, and the objects, of all containers, that suit this machine and were made of one of
  * `sources`, the bytes that the module was read from.  Throws if one is damaged. */
 void rt_take_images(ir_module *m, spvf_container *const *containers, size_t count,
                     const uint64_t *sources, size_t n);

@@ -305,6 +305,18 @@ spvf_status spvf_pack_add(spvf_pack *p, const char *name, const char *target, co
     return rt_guard(p->context, add, &j);
 }
 
+/* The last image has been assembled from this text of the module. */
+static spvf_status note_text(spvf_pack *p, const spvf_module *m, const char *target) {
+    char text_target[64], value[17];
+    spvf_blob text;
+    snprintf(text_target, sizeof text_target, "ptx%s", target + strlen("cubin"));
+    spvf_status status = spvf_module_emit(m, text_target, &text);
+    if (status != SPVF_OK) return status;
+    snprintf(value, sizeof value, "%016llx", (unsigned long long)rt_hash_text(text.data));
+    spvf_blob_destroy(&text);
+    return spvf_pack_set(p, &(spvf_property){SPVF_OF_IMAGE, p->images.n - 1, 0, RT_MADE_OF, value});
+}
+
 spvf_status spvf_pack_emit(spvf_pack *p, const char *name, const spvf_module *module,
                            const char *target) {
     spvf_blob blob;
@@ -318,7 +330,8 @@ spvf_status spvf_pack_emit(spvf_pack *p, const char *name, const spvf_module *mo
     if (status == SPVF_OK)
         status = spvf_pack_add(p, name, is_native ? target : NULL, blob.data, blob.size);
     spvf_blob_destroy(&blob);
-    return status;
+    bool is_cubin = strncmp(target, "cubin", strlen("cubin")) == 0;
+    return status == SPVF_OK && is_cubin ? note_text(p, module, target) : status;
 }
 
 typedef struct {

@@ -80,14 +80,21 @@ typedef struct {
     const char *name; /* in messages */
     const void *bytes;
     size_t size;
-    unsigned level; /* that its code is for */
+    unsigned level; /* that its code is for; 90 for sm_90 */
+    uint64_t text;  /* cubin: a hash of the PTX that it was assembled from (rt_hash_text) */
 } rt_object_image;
 
-/* Objects for this machine that were made of what the module was read from; ir_module.images. */
+/* Code for devices that came with a module; ir_module.images. */
 struct rt_images {
-    const rt_object_image *list; /* the best ones first */
+    const rt_object_image *list; /* objects for this machine, made of what the module was read from;
+                                    the best ones first */
     uint32_t n;
+    const rt_object_image *cubins;
+    uint32_t cubin_count;
 };
+
+/* By what a cubin names the text that it was made of. */
+static inline uint64_t rt_hash_text(const char *ptx) { return ir_hash(0, ptx, strlen(ptx)); }
 
 /* An object in memory; the kernels end with one without a name. */
 typedef struct {

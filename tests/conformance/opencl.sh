@@ -4,8 +4,8 @@
 # No OpenCL implementation of Debian 12 takes SPIR-V; PoCL 6 and Mesa's rusticl of Debian 13 do.
 # The root is made once, under BUILD/debian13, with debootstrap from the mirror that this machine's
 # apt uses.  The corpus, rewritten by us, then runs there on each device and is compared with
-# `check`.  DEVICE_differences.txt says what each device does not have or does differently.  Needs
-# root.
+# `check`.  DEVICE_differences.txt says what each device does not have or does differently.  Random
+# structs by value that we have taken apart arrive there byte by byte.  Needs root.
 set -eu
 build=$1
 root=$build/debian13
@@ -42,6 +42,7 @@ exec unshare -m sh -eu -c '
         chroot "$root" env RUSTICL_ENABLE=llvmpipe POCL_CACHE_DIR=/tmp/pocl \
             sh -c "cd src && $build/spvfuse devices | grep opencl:$number &&
                    $build/tests/corpus_run tests/corpus $build/corpus --stage oracle \
-                       --oracle opencl:$number --known $known" || status=1
+                       --oracle opencl:$number --known $known &&
+                   $build/tests/runtime/queue/layouts -n 200 -d opencl:$number" || status=1
     done
     exit $status'

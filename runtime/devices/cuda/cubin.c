@@ -4,6 +4,9 @@
  * The compiler takes a hundred times longer than ours, and loading what it has made a thousandth of
  * that.  Of processes that want the same code at once, one compiles and the others wait for its
  * entry (runtime/cache/store.c).  What was found and cannot be loaded is made again.
+ *
+ * A module may have come with cubins (container/images.c).  One that was assembled from the same
+ * text, letter by letter, is loaded in place of what the driver would make of that.
  */
 #include "runtime/devices/cuda/cuda.h"
 
@@ -95,9 +98,10 @@ static void load_or_compile(void *arg) {
     if (!load_entry(l)) compile(l);
 }
 
-cu_module cuda_load(cuda *d, const char *ptx) {
+cu_module cuda_load(cuda *d, const char *ptx, const rt_object_image *cubin) {
     ir_ctx *cx = &d->base.context->cx;
     loading l = {.d = d, .ptx = ptx, .size = strlen(ptx) + 1};
+    if (cubin && !d->cu->load(&l.module, cubin->bytes)) return l.module;
     const rt_key key = key_of(d, ptx, l.size);
     ir_begin_stage(cx, "driver", NULL);
     rt_entry_begin(&d->cache, &key, &l.entry);
@@ -107,4 +111,24 @@ cu_module cuda_load(cuda *d, const char *ptx) {
     ir_end_stage(cx);
     if (!ok) ir_throw(cx, status);
     return l.module;
+}
+
+/* ---------------------------------------------------------------------------------- containers */
+
+unsigned cuda_cubin_sm(const cuda *d, const ir_module *m) {
+    const struct rt_images *images = m->images;
+    for (uint32_t n = 0; images && n < images->cubin_count; n++) {
+        unsigned sm = images->cubins[n].level;
+        if (sm <= d->generation && sm / 10 == d->generation / 10) return sm;
+    }
+    return 0;
+}
+
+const rt_object_image *cuda_find_cubin(const ir_module *m, const char *ptx) {
+    const struct rt_images *images = m->images;
+    if (!images || !ptx) return NULL;
+    uint64_t text = rt_hash_text(ptx);
+    for (uint32_t n = 0; n < images->cubin_count; n++)
+        if (images->cubins[n].text == text) return &images->cubins[n];
+    return NULL;
 }

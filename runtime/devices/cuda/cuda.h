@@ -267,8 +267,13 @@ bool cuda_note_end(cuda *d, cu_result error);
 void cuda_list_kernels(cuda *d, char *out, size_t size);
 
 /* The text of a program, made ready; throws after a message that shows the line which the driver's
- * compiler refuses. */
-cu_module cuda_load(cuda *d, const char *ptx);
+ * compiler refuses.  `cubin` is what it was assembled to, or NULL. */
+cu_module cuda_load(cuda *d, const char *ptx, const rt_object_image *cubin);
+/* The newest processor that the device can run code of, among those that cubins of the module are
+ * for; 0: there is none. */
+unsigned cuda_cubin_sm(const cuda *d, const ir_module *m);
+/* The cubin of the module that was assembled from a text, or NULL. */
+const rt_object_image *cuda_find_cubin(const ir_module *m, const char *ptx);
 
 /* The submission, whose commands are in the stream, is told of when they have ended; throws. */
 void cuda_expect_end(cuda *d, cuda_pending *p);

@@ -1,12 +1,13 @@
 /* layouts.c — random structs by value with pointers: each byte that the host gives arrives.
  *
- *     layouts [-n STRUCTS] [-s SEED]
+ *     layouts [-n STRUCTS] [-s SEED] [-d DEVICE]
  *
  * Structs are nested, some of them packed, with arrays, vectors and small integers.  A kernel copies
  * all bytes of one, padding as well and pointers apart, to where one of its pointers leads, in
  * pieces of any size.  It is launched on device cpu, which takes the struct apart; on device check
  * with the arguments that spvf_closure_arguments makes; and on device cpu by a layout that leaves the
- * struct as it is, or puts it into a buffer.  Some kernels access the struct by an offset that is not
+ * struct as it is, or puts it into a buffer.  With -d, as in "-d opencl:1", the kernel that has been
+ * taken apart is also launched there: an OpenCL device gets it as SPIR-V.  Some kernels access the struct by an offset that is not
  * known, so that it stays in memory.  Some members are special: a function of the kernel puts them
  * together of arguments, which are the bytes of the host's object.
  */
@@ -179,18 +180,23 @@ static void put_kernel(kernel_text *k, layout *l, extent e) {
 
 /* ------------------------------------------------------------------------------------------- runs */
 
+enum { CPU, CHECK, OTHER, DEVICES };
+
 typedef struct {
     spvf_context *context;
-    spvf_device *device[2];
-    spvf_queue *queue[2];
+    const char *name[DEVICES]; /* NULL: it is left out */
+    spvf_device *device[DEVICES];
+    spvf_queue *queue[DEVICES];
     const char *failure;
     bool too_large; /* a struct with specials has more members than parameters are made of */
 } machine;
 
 /* How a kernel is launched. */
-typedef enum { WHOLE_ON_CPU, APART_ON_CHECK, LAID_OUT_ON_CPU, WAYS } way;
+typedef enum { WHOLE_ON_CPU, APART_ON_CHECK, LAID_OUT_ON_CPU, APART_ON_OTHER, WAYS } way;
 
-static int device_of(way w) { return w == APART_ON_CHECK; }
+static const int device_of[WAYS] = {CPU, CHECK, CPU, OTHER};
+
+static bool takes_apart(way w) { return w == APART_ON_CHECK || w == APART_ON_OTHER; }
 
 static void say(void *user, const spvf_message *m) {
     machine *to = user;
@@ -199,17 +205,16 @@ static void say(void *user, const spvf_message *m) {
 }
 
 static bool begin(machine *m) {
-    static const char *const names[] = {"cpu", "check"};
     const spvf_context_options o = {.size = sizeof o, .message = say, .message_user = m};
     bool ok = spvf_context_create(&o, &m->context) == SPVF_OK;
-    for (int k = 0; k < 2; k++)
-        ok = ok && spvf_device_open(m->context, names[k], &m->device[k]) == SPVF_OK &&
+    for (int k = 0; k < DEVICES && m->name[k]; k++)
+        ok = ok && spvf_device_open(m->context, m->name[k], &m->device[k]) == SPVF_OK &&
              spvf_queue_create(m->device[k], NULL, &m->queue[k]) == SPVF_OK;
     return ok;
 }
 
 static void end(machine *m) {
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < DEVICES; k++) {
         spvf_queue_destroy(m->queue[k]);
         spvf_device_destroy(m->device[k]);
     }
@@ -236,7 +241,8 @@ typedef struct {
 /* A struct that is not among the parameters, in memory of device cpu. */
 static spvf_buffer *spill(const request *r, const void *bytes, uint64_t size) {
     spvf_buffer *b;
-    if (size != r->size || spvf_buffer_create(r->machine->device[0], size, NULL, 0, &b) != SPVF_OK)
+    if (size != r->size ||
+        spvf_buffer_create(r->machine->device[CPU], size, NULL, 0, &b) != SPVF_OK)
         abort();
     memcpy(spvf_buffer_address(b), bytes, size);
     return b;
@@ -285,7 +291,7 @@ static bool launch(const request *r, const spvf_program *p, arguments *a, way w)
                               .range = {.dims = 1, .global = {1}},
                               .args = a->args,
                               .arg_count = a->info->arg_count};
-    spvf_queue *q = r->machine->queue[device_of(w)];
+    spvf_queue *q = r->machine->queue[device_of[w]];
     return spvf_queue_launch(q, &what, NULL, NULL) == SPVF_OK &&
            spvf_queue_read(q, a->out, 0, got, r->size, NULL, NULL) == SPVF_OK &&
            spvf_queue_finish(q) == SPVF_OK && compare(r, got);
@@ -303,7 +309,7 @@ static bool run(const request *r, spvf_module *m, spvf_buffer *out, way w) {
     spvf_program *p;
     const spvf_kernel_info *lowered = spvf_module_kernel(m, 0);
     const bool whole = !is_apart(lowered);
-    if (spvf_program_create(r->machine->device[device_of(w)], m, &p) != SPVF_OK) return false;
+    if (spvf_program_create(r->machine->device[device_of[w]], m, &p) != SPVF_OK) return false;
     a = (arguments){.request = r, .out = out};
     a.info = whole ? spvf_program_kernel(p, "k") : lowered;
     bool ok = a.info->arg_count <= MOST_ARGS;
@@ -316,14 +322,14 @@ static bool run(const request *r, spvf_module *m, spvf_buffer *out, way w) {
 
 static bool run_on(const request *r, spvf_buffer *out, way w) {
     const spvf_module_options o = {.size = sizeof o,
-                                   .closures = w == APART_ON_CHECK,
+                                   .closures = takes_apart(w),
                                    .layout = w == LAID_OUT_ON_CPU ? &r->laid_out : NULL};
     spvf_module *m;
     r->machine->too_large = false;
     if (spvf_module_load(r->machine->context, "k", r->text, strlen(r->text), &o, &m) != SPVF_OK)
-        return r->machine->too_large && r->layout->specials && w == APART_ON_CHECK;
+        return r->machine->too_large && r->layout->specials && takes_apart(w);
     bool ok = !r->optimized || spvf_module_optimize(m, NULL) == SPVF_OK;
-    if (w != APART_ON_CHECK || is_apart(spvf_module_kernel(m, 0))) ok = ok && run(r, m, out, w);
+    if (!takes_apart(w) || is_apart(spvf_module_kernel(m, 0))) ok = ok && run(r, m, out, w);
     spvf_module_destroy(m);
     return ok;
 }
@@ -338,7 +344,7 @@ static spvf_layout draw_layout(layout *l) {
 }
 
 static bool try_layout(machine *m, uint64_t seed) {
-    static const char *const names[] = {"on cpu", "on check", "laid out"};
+    static const char *const names[] = {"on cpu", "on check", "laid out", "on the other device"};
     static layout l;
     static kernel_text k;
     static unsigned char bytes[MOST_BYTES];
@@ -349,11 +355,11 @@ static bool try_layout(machine *m, uint64_t seed) {
     put_kernel(&k, &l, e);
     const request r = {m, &l, k.text, bytes, e.size, draw_layout(&l), below(&l, 2)};
     bool ok = true;
-    for (way w = 0; w < WAYS && ok; w++) {
+    for (way w = 0; w < WAYS && ok && m->name[device_of[w]]; w++) {
         spvf_buffer *out;
-        ok = spvf_buffer_create(m->device[device_of(w)], MOST_BYTES, NULL, 0, &out) == SPVF_OK;
+        ok = spvf_buffer_create(m->device[device_of[w]], MOST_BYTES, NULL, 0, &out) == SPVF_OK;
         if (!ok) break;
-        void *address = device_of(w) ? NULL : spvf_buffer_address(out);
+        void *address = device_of[w] == CPU ? spvf_buffer_address(out) : NULL;
         memcpy(bytes + l.pointers[l.count - 1], &address, sizeof address);
         ok = run_on(&r, out, w);
         if (!ok) printf("%s\n%s: %s\n", k.text, names[w], l.text);
@@ -365,9 +371,10 @@ static bool try_layout(machine *m, uint64_t seed) {
 int main(int argc, char **argv) {
     unsigned n = 500, passed = 0;
     uint64_t seed = 1;
-    machine m = {.context = NULL};
+    machine m = {.name = {"cpu", "check"}};
     for (int k = 1; k + 1 < argc; k += 2) {
         if (!strcmp(argv[k], "-n")) n = (unsigned)strtoul(argv[k + 1], NULL, 0);
+        if (!strcmp(argv[k], "-d")) m.name[OTHER] = argv[k + 1];
         if (!strcmp(argv[k], "-s")) seed = strtoull(argv[k + 1], NULL, 0);
     }
     if (!begin(&m)) return 2;

@@ -66,6 +66,11 @@ if command -v ptxas >/dev/null || [ -x /usr/local/cuda/bin/ptxas ]; then
     check 'made for one' "$spvfuse" pack saxpy.spv -t cubin:sm_90,ptx:sm_80 -o both.container
     says 'cubin for sm_90' "$spvfuse" inspect both.container
     says 'in image 0, 1, 2' "$spvfuse" inspect both.container
+    check 'all that device cuda runs' "$spvfuse" pack saxpy.spv -t cuda:sm_90 -o all.container
+    says 'image 4 saxpy.spv:cubin:sm_90,offset,disjoint,coarsen=4: cubin for sm_90' \
+        "$spvfuse" inspect all.container
+    says 'made-of' "$spvfuse" inspect all.container --json
+    says 'unknown target .cubin:sm_x,offset' "$spvfuse" pack saxpy.spv -t cuda:sm_x -o x.container
     says 'ptxas says: .*sm_72' "$spvfuse" compile saxpy.spv -t cubin:sm_72 -o none.cubin
 fi
 mkdir bin

@@ -494,9 +494,12 @@ static function *functions; /* which a driver keeps with their module */
 API result cuModuleLoadData(module **m, const void *image) {
     ENTER("cuModuleLoadData", true);
     const char *text = image;
-    if (strncmp(text, head, sizeof head - 1) != 0) return INVALID_IMAGE;
+    uint64_t at = sizeof head - 1; /* of the text; in an ELF file, where it begins to run */
+    bool is_file = strncmp(text, "\177ELF", 4) == 0;
+    if (is_file) memcpy(&at, text + 24, sizeof at);
+    if (!at || (!is_file && strncmp(text, head, sizeof head - 1) != 0)) return INVALID_IMAGE;
     *m = malloc(sizeof **m);
-    (*m)->text = strdup(text + sizeof head - 1);
+    (*m)->text = strdup(text + at);
     fake.modules++;
     return OK;
 }
