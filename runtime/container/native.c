@@ -138,6 +138,28 @@ static void find_table(loading *l) {
     fail(l, IR_ERR_INPUT, "there is no table of kernels 'spvf_kernels'");
 }
 
+/* So many arguments lie in the object. */
+static bool are_args(const rt_code *c, const spvf_native_arg *args, uint64_t n) {
+    uintptr_t offset = (uintptr_t)args - (uintptr_t)c->base;
+    bool aligned = offset % _Alignof(spvf_native_arg) == 0;
+    return !n || (aligned && offset <= c->bytes && n <= (c->bytes - offset) / sizeof *args);
+}
+
+static bool is_name(const rt_code *c, const char *name) {
+    uintptr_t offset = (uintptr_t)name - (uintptr_t)c->base;
+    return offset < c->bytes && memchr(name, 0, c->bytes - offset);
+}
+
+/* Every entry but the last has a name, code and arguments in the object; code is trusted. */
+static bool is_table(const rt_loaded_object *o, uint32_t entries) {
+    for (uint32_t n = 0; n < entries; n++) {
+        const spvf_native_kernel *k = &o->kernels[n];
+        if (n == entries - 1) return !k->name;
+        if (!is_name(&o->code, k->name) || !are_args(&o->code, k->args, k->arg_count)) return false;
+    }
+    return false;
+}
+
 void rt_load_object(ir_ctx *cx, const rt_object_image *image, ir_arena *scratch,
                     rt_loaded_object *out) {
     const cg_machine *host = cg_host_machine();
@@ -152,9 +174,9 @@ void rt_load_object(ir_ctx *cx, const rt_object_image *image, ir_arena *scratch,
     ir_status status = rt_code_load(&l.object, NULL, &out->code);
     if (status != IR_OK) ir_throw(cx, status);
     out->kernels = (const void *)(out->code.at[CG_DATA] + l.table);
-    if (!out->kernels[l.entries - 1].name) return;
+    if (is_table(out, l.entries)) return;
     rt_code_unload(&out->code);
-    fail(&l, IR_ERR_INPUT, "the table of kernels does not end");
+    fail(&l, IR_ERR_INPUT, "the table of kernels is damaged");
 }
 
 /* --------------------------------------------------------------------------------------- calls */

@@ -564,6 +564,16 @@ Test(container, native_data) {
     spvf_module_destroy(m);
 }
 
+/* All that the table of kernels leads to, but for code. */
+static uint64_t read_table(const spvf_native *n) {
+    uint64_t told = 0;
+    for (const spvf_native_kernel *k = spvf_native_kernels(n); k->name; k++) {
+        told += strlen(k->name);
+        for (uint64_t a = 0; a < k->arg_count; a++) told += k->args[a].kind + k->args[a].size;
+    }
+    return told;
+}
+
 /* Any byte may be wrong, as long as nothing is run. */
 Test(container, damaged_native) {
     spvf_module *m = load_text(context, twice);
@@ -571,6 +581,7 @@ Test(container, damaged_native) {
     spvf_blob o;
     spvf_native *n;
     unsigned refused = 0;
+    uint64_t told = 0;
     if (target) {
         cr_assert_eq(spvf_module_emit(m, target, &o), SPVF_OK);
         for (size_t at = 0; at < o.size; at++)
@@ -583,10 +594,12 @@ Test(container, damaged_native) {
                     spvf_native_load(context, "o", copy, flip ? o.size : at + 1, &n);
                 cr_expect((status == SPVF_OK) == (n != NULL) && (n || messages[0]), "%zu", at);
                 refused += !n;
+                if (n) told += read_table(n);
                 spvf_native_destroy(n);
                 free(copy);
             }
         cr_expect_gt(refused, o.size);
+        cr_expect_gt(told, 0, "tables of kernels are read");
         spvf_blob_destroy(&o);
     }
     cr_expect_eq(spvf_native_load(context, "o", "nothing", 7, &n), SPVF_ERROR_REFUSED);
