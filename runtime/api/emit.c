@@ -235,8 +235,8 @@ static bool take_option(const char **s, native_job *x) {
     return rt_take_code_option(s, x->native.machine, &x->native.code);
 }
 
-/* "MACHINE[:LEVEL]{,text|,lines|,abi=nativecpu|,calls|,regalloc=stack|,stop=STAGE|,table=NAME|,time}"
- */
+/* "MACHINE[:LEVEL]", then options: text, lines, abi=nativecpu, calls, regalloc=stack, stop=STAGE,
+ * table=NAME, time, each after a comma. */
 static bool native_target(const char *s, native_job *x) {
     *x = (native_job){0};
     x->native.machine = rt_take_machine(&s, &x->native.code);
@@ -245,8 +245,10 @@ static bool native_target(const char *s, native_job *x) {
     return !*s && (!x->nativecpu || x->native.machine->add_nativecpu);
 }
 
+/* Devices run objects that say what they were made of, and look for the table by its usual name. */
 static void write_object(emit_job *j, const native_job *x, cg_object *o) {
     cg_file_options file = {.elf = x->native.machine->elf, .lines = x->lines};
+    bool for_devices = !x->nativecpu && !x->table[0] && j->module->ir->source;
     uint8_t *bytes;
     const ir_object_origin origin = {IR_LAUNCH_VERSION, x->native.code.level,
                                      j->module->ir->source};
@@ -254,7 +256,7 @@ static void write_object(emit_job *j, const native_job *x, cg_object *o) {
         x->native.machine->add_nativecpu(o, j->scratch);
     else
         cg_add_kernel_table(o, x->table[0] ? x->table : "spvf_kernels", j->scratch);
-    if (!x->nativecpu && origin.source) cg_add_origin(o, &origin, j->scratch);
+    if (for_devices) cg_add_origin(o, &origin, j->scratch);
     cg_write_object(o, &file, j->scratch, &bytes, &j->size);
     j->data = bytes;
 }

@@ -176,6 +176,14 @@ Test(images, levels) {
     expect(&r, 0, 2);
 }
 
+Test(images, tables_of_other_names_are_for_other_programs) {
+    if (!has_x86(2)) return;
+    run r = run_packed("cpu", pack(twice, "x86_64:v2,table=mine"));
+    expect(&r, 1, 2);
+    r = run_packed("cpu", pack(twice, "x86_64:v2,table=mine x86_64:v2"));
+    expect(&r, 0, 2);
+}
+
 Test(images, code_of_another_source) {
     if (!has_x86(2)) return;
     run r = run_packed("cpu", pack_both(thrice, twice, "x86_64:v2"));
