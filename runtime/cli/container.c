@@ -25,12 +25,14 @@ static bool add_object(const packing *p, const char *name, const spvf_module *m,
     return spvf_pack_emit(p->pack, image, m, target) == SPVF_OK;
 }
 
-/* "cuda:sm_N": cubins of all texts that device cuda makes of kernels for usual launches. */
+/* "cuda:sm_N": cubins of all texts that device cuda makes of kernels for usual launches, with each
+ * combination of facts about those of many work-items. */
 static bool add_cubins(const packing *p, const char *name, const spvf_module *m, const char *sm) {
-    static const char *const facts[] = {"", ",disjoint", ",coarsen=4", ",disjoint,coarsen=4"};
-    for (unsigned n = 0; n < sizeof facts / sizeof *facts; n++) {
+    for (unsigned facts = 0; facts < 8; facts++) {
         char target[64];
-        snprintf(target, sizeof target, "cubin:%.20s,offset%s", sm, facts[n]);
+        snprintf(target, sizeof target, "cubin:%.20s,offset%s%s%s", sm,
+                 facts & 1 ? ",disjoint" : "", facts & 2 ? ",aligned" : "",
+                 facts & 4 ? ",coarsen=4" : "");
         if (!add_object(p, name, m, target)) return false;
     }
     return true;

@@ -67,7 +67,7 @@ if command -v ptxas >/dev/null || [ -x /usr/local/cuda/bin/ptxas ]; then
     says 'cubin for sm_90' "$spvfuse" inspect both.container
     says 'in image 0, 1, 2' "$spvfuse" inspect both.container
     check 'all that device cuda runs' "$spvfuse" pack saxpy.spv -t cuda:sm_90 -o all.container
-    says 'image 4 saxpy.spv:cubin:sm_90,offset,disjoint,coarsen=4: cubin for sm_90' \
+    says 'image 8 saxpy.spv:cubin:sm_90,offset,disjoint,aligned,coarsen=4: cubin for sm_90' \
         "$spvfuse" inspect all.container
     says 'made-of' "$spvfuse" inspect all.container --json
     says 'unknown target .cubin:sm_x,offset' "$spvfuse" pack saxpy.spv -t cuda:sm_x -o x.container
