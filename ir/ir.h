@@ -515,7 +515,8 @@ enum {
         8192, /* of a closure: bytes that no member has, though a union may use them */
     IR_PARAM_SPECIALIZED = 16384, /* code is made for its value; not for pointers to memory */
     IR_PARAM_OPTIONAL = 32768,    /* of a closure: need not be a parameter if it is not used */
-    IR_PARAM_SPILLED = 65536      /* to the byval_size bytes of a closure */
+    IR_PARAM_SPILLED = 65536,     /* to the byval_size bytes of a closure */
+    IR_PARAM_SHORT = 131072       /* an integer that is below IR_SHORT, and not negative */
 };
 
 typedef struct {
@@ -550,8 +551,12 @@ enum {
     IR_FUNC_CONST = 128,
     IR_FUNC_REFUSED = 256, /* no body: it uses what `refusal` names */
     IR_FUNC_CONTRACTION_OFF = 512,
-    IR_FUNC_SHARED = 1024 /* kernels call it; each work-item runs it without others */
+    IR_FUNC_SHARED = 1024,   /* kernels call it; each work-item runs it without others */
+    IR_FUNC_SHORT_IDS = 2048 /* global ids are below IR_SHORT */
 };
+
+/* What is below that has 15 bits: the product of two such numbers, and a third one, have 31. */
+enum { IR_SHORT = 1 << 15 };
 
 /* SPV_KHR_float_controls per width: index 0 f16, 1 f32, 2 f64; bits as below. */
 enum {

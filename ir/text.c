@@ -37,6 +37,7 @@ const text_word text_param_attrs[] = {
     {"specialized", IR_PARAM_SPECIALIZED},
     {"optional", IR_PARAM_OPTIONAL},
     {"spilled", IR_PARAM_SPILLED},
+    {"short", IR_PARAM_SHORT},
     {NULL, 0},
 };
 const text_word text_func_flags[] = {
@@ -50,6 +51,7 @@ const text_word text_func_flags[] = {
     {"refused", IR_FUNC_REFUSED},
     {"contraction_off", IR_FUNC_CONTRACTION_OFF},
     {"shared", IR_FUNC_SHARED},
+    {"short_ids", IR_FUNC_SHORT_IDS},
     {NULL, 0},
 };
 const text_word text_global_flags[] = {

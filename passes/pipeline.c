@@ -68,6 +68,7 @@ const char pass_standard[] =
 
 const char pass_index_pipeline[] =
     "calls," /* functions that stay get ids from their callers, so only kernels query them */
+    "no_wrap,"        /* indices of elements, where rows and columns are few */
     "extend_indices," /* while ids are queries: small ones are not cut and extended again */
     "indvars,"        /* counters of loops, too, which now have no other 32-bit uses */
     "gvn,"            /* parts of several indices are one */

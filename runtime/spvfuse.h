@@ -655,13 +655,14 @@ typedef enum {
     SPVF_FACT_NO_OFFSET,
     SPVF_FACT_SMALL_IDS, /* of 31 bits */
     SPVF_FACT_DIMENSIONS,
-    SPVF_FACT_APART,        /* no two arguments lead to the same memory */
-    SPVF_FACT_ON_LINES,     /* memory of arguments begins at lines of the cache */
-    SPVF_FACT_STREAMS,      /* more memory is accessed than caches hold */
-    SPVF_FACT_VALUES,       /* integers by value that have been the same are constants */
-    SPVF_FACT_LOCAL_MEMORY, /* sizes of arguments of local memory */
-    SPVF_FACT_UNUSED,       /* arguments that code does not use are not given to it */
-    SPVF_FACT_SPECIALIZED,  /* arguments that are marked are constants */
+    SPVF_FACT_APART,         /* no two arguments lead to the same memory */
+    SPVF_FACT_ON_LINES,      /* memory of arguments begins at lines of the cache */
+    SPVF_FACT_STREAMS,       /* more memory is accessed than caches hold */
+    SPVF_FACT_VALUES,        /* integers by value that have been the same are constants */
+    SPVF_FACT_LOCAL_MEMORY,  /* sizes of arguments of local memory */
+    SPVF_FACT_UNUSED,        /* arguments that code does not use are not given to it */
+    SPVF_FACT_SPECIALIZED,   /* arguments that are marked are constants */
+    SPVF_FACT_SHORT_NUMBERS, /* global ids and integers by value have 15 bits */
     SPVF_FACTS
 } spvf_fact;
 /* "local-size", as in the option "without=local-size" of device cpu; and a clause that says what is

@@ -104,6 +104,11 @@ void pass_print_affine(ir_text *out, const pass_launch *l, const pass_affine *f)
  * Returns whether terms have cancelled. */
 bool pass_find_sum(ir_inst *v, pass_affine *out);
 
+/* What a phi that goes up by a constant is less than, or its next value is, whenever its loop goes
+ * on; NULL: nothing is known.  (counter.c) */
+const ir_inst *pass_find_end(const ir_loops *l, const ir_inst *phi, pass_counter *c,
+                             bool *is_signed);
+
 /* ---------------------------------------------------------------------------- bounds (bounds.c) */
 
 /* The number that v is: a constant, a parameter or size that the launch gives, or computed from

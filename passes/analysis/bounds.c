@@ -222,7 +222,9 @@ static bounds fitting(const ir_inst *v, ir_i128 low, ir_i128 high) {
 
 /* Work-groups have less than 2^31 items, whatever the range is. */
 static bounds symbol_bounds(const pass_launch *l, const pass_symbol *s) {
+    bool is_id = s->kind == IR_OP_global_id || s->kind == IR_OP_local_id;
     if (l->range) return id_bounds(l->range, s);
+    if (is_id && l->kernel->flags & IR_FUNC_SHORT_IDS) return (bounds){0, IR_SHORT - 1};
     return s->kind == IR_OP_local_id ? (bounds){0, INT32_MAX - 1} : unbounded;
 }
 
@@ -235,6 +237,11 @@ static bounds query_bounds(const pass_launch *l, const ir_inst *v) {
 static bounds product_bounds(const ir_inst *v, bounds a, int64_t factor) {
     ir_i128 x = (ir_i128)a.low * factor, y = (ir_i128)a.high * factor;
     return x < y ? fitting(v, x, y) : fitting(v, y, x);
+}
+
+/* Of a number that is not negative. */
+static bounds natural_quotient(bounds a, int64_t by) {
+    return by > 0 ? (bounds){a.low / by, a.high / by} : unbounded;
 }
 
 static bounds smaller(bounds a, bounds b) {
@@ -257,7 +264,15 @@ static bounds binary_bounds(const ir_inst *v, bounds a, bounds b) {
     switch (v->op) {
     case IR_OP_add: return fitting(v, (ir_i128)a.low + b.low, (ir_i128)a.high + b.high);
     case IR_OP_sub: return fitting(v, (ir_i128)a.low - b.high, (ir_i128)a.high - b.low);
-    case IR_OP_mul: return known ? product_bounds(v, a, b.low) : unbounded;
+    case IR_OP_mul:
+        if (known) return product_bounds(v, a, b.low);
+        if (!natural) return unbounded;
+        return fitting(v, (ir_i128)a.low * b.low, (ir_i128)a.high * b.high);
+    case IR_OP_lshr:
+        return natural && known && b.low < 63 ? natural_quotient(a, INT64_C(1) << b.low)
+                                              : unbounded;
+    case IR_OP_udiv:
+    case IR_OP_sdiv: return natural && known ? natural_quotient(a, b.low) : unbounded;
     case IR_OP_shl:
         return known && b.low >= 0 && b.low < 63 ? product_bounds(v, a, INT64_C(1) << b.low)
                                                  : unbounded;
@@ -289,9 +304,26 @@ static bounds select_bounds(const pass_launch *l, const ir_inst *v, const facts 
     return (bounds){least(b[0].low, b[1].low), most(b[0].high, b[1].high)};
 }
 
+/* A phi that goes up while it is less than something.  What is known at one place need not be so in
+ * all iterations. */
+static bounds phi_bounds(const pass_launch *l, const ir_inst *phi, unsigned depth) {
+    static const facts nothing;
+    const ir_loops *loops = ir_loop_tree(l->kernel);
+    pass_counter c;
+    bool is_signed;
+    const ir_inst *end = pass_find_end(loops, phi, &c, &is_signed);
+    if (!end) return unbounded;
+    bounds from = number_bounds(l, c.init, &nothing, depth);
+    bounds to = number_bounds(l, end, &nothing, depth);
+    if (!is_bounded(&from) || !is_bounded(&to)) return unbounded;
+    if (!is_signed && (from.low < 0 || to.low < 0)) return unbounded;
+    return fitting(phi, from.low, most(from.high, to.high) + (ir_i128)c.step);
+}
+
 static bounds operation_bounds(const pass_launch *l, const ir_inst *v, const facts *known,
                                unsigned depth) {
     switch (v->op) {
+    case IR_OP_phi: return phi_bounds(l, v, depth);
     case IR_OP_select: return select_bounds(l, v, known, depth);
     case IR_OP_trunc:
     case IR_OP_sext:
@@ -317,6 +349,8 @@ static bounds number_bounds(const pass_launch *l, const ir_inst *v, const facts 
                             unsigned depth) {
     int64_t n;
     if (pass_known_number(l, v, &n)) return (bounds){n, n};
+    if (v->op == IR_OP_param && l->kernel->param[v->imm.index].attrs & IR_PARAM_SHORT)
+        return (bounds){0, IR_SHORT - 1};
     bounds b = ir_info(v)->rule == R_QUERY ? query_bounds(l, v) : unbounded;
     if (depth > 0) b = meet(b, operation_bounds(l, v, known, depth - 1));
     return meet(b, fact_bounds(v, known, b.low >= 0));

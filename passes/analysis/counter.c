@@ -193,3 +193,17 @@ bool pass_counts_whole(const ir_loops *l, const ir_inst *phi, bool is_signed) {
            (stays_below(l, phi, &c, phi->block, is_signed) ||
             stays_below(l, phi, &c, c.latch, is_signed));
 }
+
+const ir_inst *pass_find_end(const ir_loops *l, const ir_inst *phi, pass_counter *c,
+                             bool *is_signed) {
+    exit_test t;
+    if (!pass_find_counter(l, phi, c) || c->step <= 0) return NULL;
+    const ir_block *tests[] = {c->latch, phi->block};
+    for (unsigned n = 0; n < 4; n++) {
+        *is_signed = n & 1;
+        if (stays_below(l, phi, c, tests[n / 2], *is_signed) &&
+            find_test(l, c->loop, tests[n / 2], &t))
+            return t.limit;
+    }
+    return NULL;
+}

@@ -121,7 +121,10 @@ static ir_inst *find_whole(const extender *w, ir_inst *v, int64_t most) {
 static ir_inst *extend_part(extender *w, ir_inst *v, int64_t most) {
     if (ir_is_const(v)) return ir_const(w->f, w->wide, (uint64_t)ir_signed_const(v));
     ir_inst *whole = find_whole(w, v, most);
-    return whole ? whole : ir_build1(&w->b, IR_OP_zext, w->wide, v);
+    if (whole) return whole;
+    w->varying = (ir_map){0};
+    if (is_sum(w, v) && count_varying(w, v, 0) <= 1) return extend(w, v, 0);
+    return ir_build1(&w->b, IR_OP_zext, w->wide, v);
 }
 
 /* Extends a sum that is neither negative nor too large: of two numbers, or of one and a constant,
@@ -137,9 +140,12 @@ static bool extend_known_sum(extender *w, ir_inst *i) {
     if (!falls && !is_between(w, y, i->block, 0, most)) return false;
     w->wide = i->type;
     ir_before(&w->b, i);
-    ir_inst *wide = extend_part(w, x, most);
+    ir_inst *wide[] = {extend_part(w, x, most), NULL};
+    ir_before(&w->b, i);
+    wide[1] = extend_part(w, y, most);
+    ir_before(&w->b, i);
     ir_replace_uses(i, ir_build_raw(&w->b, IR_OP_add, w->wide, ir_with_flags(IR_NSW),
-                                    IR_ARGS(wide, extend_part(w, y, most))));
+                                    IR_ARGS(wide[0], wide[1])));
     ir_remove(i);
     return true;
 }

@@ -79,6 +79,14 @@ pass_group_shape pass_shape_of(const ir_range *r) {
     return s;
 }
 
+bool pass_has_short_ids(const ir_range *r) {
+    for (unsigned d = 0; d < 3; d++) {
+        uint64_t size = pass_global_size(r, d);
+        if (size > IR_SHORT || pass_global_offset(r, d) > IR_SHORT - size) return false;
+    }
+    return true;
+}
+
 static pass_group_shape complete_shape(const pass_group_shape *known, const ir_func *kernel) {
     pass_group_shape s = *known;
     for (unsigned d = 0; d < 3; d++) {

@@ -15,15 +15,16 @@ typedef struct {
     uint64_t local[3]; /* work-items of a group; 0: the launch decides */
     /* Bytes that arguments of local memory have, by their order; 0: the launch decides. */
     uint64_t local_args[PASS_LOCAL_ARGS];
-    bool whole_groups; /* no group is smaller */
-    bool no_offset;    /* the global offset is 0 */
-    bool small_ids;    /* all global ids are below 2^31 */
-    unsigned dims;     /* 1 to 3: sizes beyond are 1; 0: the launch decides */
-    bool apart;        /* no two arguments lead to the same memory */
-    bool on_lines;     /* all that lead to memory are multiples of IR_LINE */
-    bool streams;      /* more memory is accessed than caches hold */
-    bool small;        /* too little to do for code that takes long to make */
-    unsigned inner;    /* the dimension of the innermost loop over items: pass_find_inner */
+    bool whole_groups;  /* no group is smaller */
+    bool no_offset;     /* the global offset is 0 */
+    bool small_ids;     /* all global ids are below 2^31 */
+    bool short_numbers; /* global ids are short, and so are integers by value: pass_may_be_short */
+    unsigned dims;      /* 1 to 3: sizes beyond are 1; 0: the launch decides */
+    bool apart;         /* no two arguments lead to the same memory */
+    bool on_lines;      /* all that lead to memory are multiples of IR_LINE */
+    bool streams;       /* more memory is accessed than caches hold */
+    bool small;         /* too little to do for code that takes long to make */
+    unsigned inner;     /* the dimension of the innermost loop over items: pass_find_inner */
     /* Work-items of a sub-group, a power of two up to PASS_MAX_SUBGROUP; 0: one.  It is not a fact
      * about launches but a decision (pass_subgroup_size), on which all code of a kernel agrees. */
     unsigned subgroup;
@@ -41,6 +42,12 @@ unsigned pass_subgroup_needed(const ir_func *kernel, const ir_target *target);
  * one leads to.  False: the kernel has addresses from elsewhere, so nothing is known.
  * (regions_promises.c) */
 bool pass_promise_apart(ir_func *kernel);
+/* Can a value of this type be marked as short?  Numbers of 8 bits may be negative. */
+static inline bool pass_may_be_short(ir_type t) {
+    return ir_is_int(t) && !ir_is_vector(t) && ir_bits(NULL, t) > 15;
+}
+/* Global ids and integers by value are short: the kernel and its parameters are marked. */
+void pass_promise_short(ir_func *kernel);
 /* Can a kernel find out which of its items form a work-group?  (observes.c) */
 bool pass_observes_groups(const ir_func *kernel, ir_arena *scratch);
 
@@ -93,6 +100,8 @@ static inline void pass_order_loops(unsigned inner, unsigned order[3]) {
 
 /* What is known of launches on a range. */
 pass_group_shape pass_shape_of(const ir_range *r);
+/* Are all global ids below IR_SHORT? */
+bool pass_has_short_ids(const ir_range *r);
 
 typedef struct {
     ir_func *block, *one; /* k.block and k of launch.h, at level group */

@@ -26,6 +26,12 @@ bool pass_promise_apart(ir_func *kernel) {
     return true;
 }
 
+void pass_promise_short(ir_func *kernel) {
+    kernel->flags |= IR_FUNC_SHORT_IDS;
+    for (uint32_t n = 0; n < kernel->nparams; n++)
+        if (pass_may_be_short(kernel->param_val[n]->type)) kernel->param[n].attrs |= IR_PARAM_SHORT;
+}
+
 static bool may_wait(const ir_func *kernel) {
     foreach_block (b, kernel)
         foreach_inst (i, b)

@@ -146,6 +146,14 @@ static void take_local_args(explaining *e) {
             e->options.shape.local_args[n++] = e->args[p].size;
 }
 
+/* Values that are not known are taken for short. */
+static bool has_short_values(const explaining *e) {
+    const ir_func *f = e->kernel;
+    for (uint32_t p = 0; e->args && p < f->nparams; p++)
+        if (e->args[p].bytes && !rt_is_short(f->param_val[p]->type, e->args[p].bytes)) return false;
+    return true;
+}
+
 /* As for a launch of device cpu. */
 static void find_shape(explaining *e) {
     spvf_range *r = &e->code.range;
@@ -164,6 +172,8 @@ static void find_shape(explaining *e) {
     e->options.shape = pass_shape_of(&own);
     e->options.shape.inner = along;
     e->options.shape.apart = e->options.shape.on_lines = true;
+    e->options.shape.short_numbers =
+        own.dims > 1 && pass_has_short_ids(&own) && has_short_values(e);
     rt_forget_facts(e->without, &e->options.shape);
     take_constants(e);
     take_local_args(e);

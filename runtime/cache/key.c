@@ -22,6 +22,7 @@ static void add_shape(rt_hash *h, const pass_group_shape *s) {
     add_number(h, s->whole_groups);
     add_number(h, s->no_offset);
     add_number(h, s->small_ids);
+    add_number(h, s->short_numbers);
     add_number(h, s->dims);
     add_number(h, s->inner);
     add_number(h, s->apart);

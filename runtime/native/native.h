@@ -266,6 +266,9 @@ typedef uint32_t rt_facts; /* bit n: fact n of the list */
 #define RT_ALL_FACTS ((UINT32_C(1) << RT_FACTS) - 1)
 
 /* What such code is made for; values may be NULL. */
+/* Is the value of an argument, in memory form, short, or of a type that none of is called so?
+ * NULL: it is not known. */
+bool rt_is_short(ir_type t, const void *bytes);
 rt_facts rt_facts_of(const pass_group_shape *shape, const rt_values *values);
 /* Code will be made for any launches in these respects; values are the caller's. */
 void rt_forget_facts(rt_facts without, pass_group_shape *shape);

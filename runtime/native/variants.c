@@ -51,7 +51,8 @@ void rt_kernel_free(rt_kernel *k) {
 static bool same_shape(const pass_group_shape *a, const pass_group_shape *b) {
     return memcmp(a->local, b->local, sizeof a->local) == 0 && a->whole_groups == b->whole_groups &&
            a->no_offset == b->no_offset && a->small_ids == b->small_ids && a->dims == b->dims &&
-           a->apart == b->apart && a->on_lines == b->on_lines && a->streams == b->streams &&
+           a->short_numbers == b->short_numbers && a->apart == b->apart &&
+           a->on_lines == b->on_lines && a->streams == b->streams &&
            memcmp(a->local_args, b->local_args, sizeof a->local_args) == 0;
 }
 

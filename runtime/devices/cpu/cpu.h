@@ -161,6 +161,8 @@ void cpu_find_code(const cpu_launch *l, const cpu_wanted *wanted, rt_use *use);
 /* The values of the launch that code is made for, in the arena, and the kernel that has it.
  * (cpu_values.c) */
 void cpu_find_values(const cpu_launch *l, ir_arena *a, cpu_wanted *wanted);
+/* Are all integers by value short (pass_group_shape)?  (cpu_values.c) */
+bool cpu_has_short_values(const cpu_launch *l);
 /* What is known of the arguments of a launch of so many items. (cpu_promises.c) */
 void cpu_find_promises(const cpu_launch *l, uint64_t items, pass_group_shape *out);
 /* Throws after a message that names the kernel. */

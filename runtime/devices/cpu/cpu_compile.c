@@ -92,6 +92,7 @@ static void compile_kernel(void *user, ir_module *m) {
     use_values(copy, c->options->values);
     use_constants(copy, &c->options->constants);
     use_local_args(copy, &c->options->shape);
+    if (c->options->shape.short_numbers) pass_promise_short(copy);
     foreach_func (f, m) use_sizes(f, &c->options->shape);
     forget_local_size(c, copy);
     if (!rt_native_compile(m, c->kernel->name, c->options, c->arena, c->out))

@@ -135,6 +135,7 @@ static pass_group_shape shape_of(const launch *l) {
     pass_group_shape s = pass_shape_of(&r);
     cpu_find_promises(l->what, volume(l->info.global_size), &s);
     find_local_args(l, &s);
+    s.short_numbers = r.dims > 1 && pass_has_short_ids(&r) && cpu_has_short_values(l->what);
     s.small = is_small(l);
     rt_forget_facts(l->what->machine->options.without, &s);
     return s;

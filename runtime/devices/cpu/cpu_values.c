@@ -52,6 +52,15 @@ static rt_values find_values(const cpu_launch *l, bool marked_too) {
     return v;
 }
 
+bool cpu_has_short_values(const cpu_launch *l) {
+    const ir_func *f = cpu_kernel_of(l);
+    for (uint32_t p = 0; p < f->nparams; p++) {
+        const rt_arg *a = p < l->launch->count ? value_of(l, p) : NULL;
+        if (!rt_is_short(f->param_val[p]->type, a ? a->bytes : NULL)) return false;
+    }
+    return true;
+}
+
 static void tell_of_more(const cpu_launch *l) {
     ir_report(l->cx, (ir_message){.severity = IR_NOTE},
               "kernel @%s: its specialized arguments have had more than %d values; launches with "

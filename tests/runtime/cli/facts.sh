@@ -38,11 +38,11 @@ IR
 cat >k.plan <<'PLAN'
 buffer x i32[4096] = iota
 buffer y i32[4096]
-launch "k.spv":k global 4096 local 64 args x, y, 3, 1, 9, local 256
+launch "k.spv":k global 4096 1 local 64 1 args x, y, 3, 1, 9, local 256
 expect y[0] = 64
 expect y[4095] = 12412
 PLAN
-facts="local-size no-offset small-ids dimensions apart on-lines streams values local-memory unused-arguments specialized"
+facts="local-size no-offset small-ids dimensions apart on-lines streams values local-memory unused-arguments specialized short-numbers"
 
 # run OPTIONS: the plan, as JSON, in the file `result`.
 run() { "$spvfuse" run -d "cpu:eager,caches=1024$1" k.plan --json >result 2>text; }
@@ -63,7 +63,7 @@ for fact in $facts; do check "$fact is not used" [ "$(launches "$fact")" = 0 ]; 
 check "no such fact" sh -c '! "$0" run -d cpu:without=luck k.plan 2>/dev/null' "$spvfuse"
 
 "$spvfuse" run -d cpu:eager,without=apart k.plan --times 2>text
-check "--times" grep -q '^native launches 1, variants [12] in [0-9.]* ms, made for: local-size 1, no-offset 1, small-ids 1, dimensions 1, on-lines 1, values 1, local-memory 1, unused-arguments 1, specialized 1$' text
+check "--times" grep -q '^native launches 1, variants [12] in [0-9.]* ms, made for: local-size 1, no-offset 1, small-ids 1, dimensions 1, on-lines 1, values 1, local-memory 1, unused-arguments 1, specialized 1, short-numbers 1$' text
 "$spvfuse" run -d cpu:without=all k.plan --times 2>text
 check "--times without facts" grep -q '^native launches 1, variants 1 in [0-9.]* ms, made for: any launch$' text
 cat >pair.plan <<'PLAN'
@@ -75,6 +75,46 @@ fuse pair {
   launch "k.spv":k global 4096 local 64 args y, z, 3, 1, 9, local 256
 }
 PLAN
+
+cat >rows.ir <<'IR'
+target 64
+kernel @rows(%p: ptr.global of i32, %n: i32) {
+entry:
+  %x64: i64 = global_id 0
+  %y64: i64 = global_id 1
+  %x: i32 = trunc %x64
+  %y: i32 = trunc %y64
+  %row: i32 = mul %y, %n
+  %at: i32 = add %row, %x
+  %wide: i64 = zext %at
+  %high: i64 = lshr %wide, 31
+  %v: i32 = trunc %high
+  %y6: i64 = shl %y64, 6
+  %i: i64 = add %y6, %x64
+  %o: i64 = shl %i, 2
+  %q: ptr.global = ptradd %p, %o
+  store %v, %q align 4
+  ret
+}
+IR
+# rows NUMBER COUNT BIT: bit 31 of where rows of NUMBER begin; COUNT launches have short numbers.
+rows() {
+    cat >rows.plan <<PLAN
+buffer p i32[256]
+launch "rows.ir":rows global 64 4 args p, 5
+launch "rows.ir":rows global 64 4 args p, $1
+expect p[63] = 0
+expect p[64] = $3
+expect p[191] = 0
+expect p[192] = $3
+PLAN
+    check "rows of $1" "$spvfuse" run -d cpu:eager rows.plan
+    "$spvfuse" run -d cpu:eager rows.plan --json >result
+    check "rows of $1: $2 are short" [ "$(launches short-numbers)" = "$2" ]
+}
+rows 32767 2 0
+rows 32768 1 0
+rows 2147483648 1 1
 "$spvfuse" explain -v pair.plan -t x86_64:v3,without=apart,without=small-ids >text 2>&1
 check "explain" grep -q 'made for: local-size, no-offset, dimensions, on-lines' text
 finish

@@ -143,6 +143,7 @@ Test(variants, all_of_a_shape_counts) {
             {.local = {8, 1, 1}, .whole_groups = true},
             {.local = {8, 1, 1}, .no_offset = true},
             {.local = {8, 1, 1}, .small_ids = true},
+            {.local = {8, 1, 1}, .short_numbers = true},
             {.local = {8, 1, 1}, .dims = 1},
             {.local = {8, 1, 1}, .apart = true},
             {.local = {8, 1, 1}, .on_lines = true},
