@@ -54,7 +54,21 @@ static bool estimates_rsqrt(ir_builder *b, ir_inst *x, const pass_ctx *cx) {
     return takes;
 }
 
+static bool same_type(const ir_inst *x, const ir_inst *y) { return x->type == y->type; }
+
+/* Are these the ends of the range of numbers without a sign that are as wide as x? */
+static bool is_range_of(ir_builder *b, const ir_inst *least, const ir_inst *most,
+                        const ir_inst *x) {
+    return least == ir_const_float(b->f, least->type, 0) &&
+           most == ir_const_float(b->f, most->type, (double)ir_zext(UINT64_MAX, width_of(b, x)));
+}
+
 /* ------------------------------------------------------------------------------------ constants */
+
+/* The bits that x has, in the type of `wide`. */
+static ir_inst *low_bits(ir_builder *b, const ir_inst *x, const ir_inst *wide) {
+    return ir_const(b->f, wide->type, ir_zext(UINT64_MAX, width_of(b, x)));
+}
 
 static ir_inst *smallest(ir_builder *b, const ir_inst *x) {
     return ir_const(b->f, x->type, UINT64_C(1) << (width_of(b, x) - 1));

@@ -344,6 +344,32 @@ static void replace_element(const place *at, unsigned k, ir_inst *v) {
     }
 }
 
+/* Does the store update what is at its address?  Nothing is written in between. */
+static bool updates_place(const place *at, const ir_inst *store) {
+    const ir_inst *v = ir_arg(store, 0), *old = v->nargs ? ir_arg(v, 0) : NULL;
+    bool bits = v->op == IR_OP_and || v->op == IR_OP_or || v->op == IR_OP_xor;
+    if (!at->array->is_selected || !at->step || !(bits || v->op == IR_OP_add || v->op == IR_OP_sub))
+        return false;
+    if (old->op != IR_OP_load) return false;
+    bool same = ir_arg(old, 0) == ir_arg(store, 1) && old->block == store->block &&
+                !ir_is_vector(v->type) && ir_bits(NULL, v->type) == 8 * at->array->bytes &&
+                ir_count_uses(old) == 1 && ir_count_uses(v) == 1;
+    for (const ir_inst *i = old->next; same && i != store; i = i->next) same = !pass_writes(i);
+    return same;
+}
+
+/* The same operation on each element, in the lanes that are at it: nothing is selected to be read. */
+static void update_elements(const place *at, const ir_inst *v, const ir_block *use) {
+    simd *s = at->s;
+    for (uint64_t n = at->low; n < at->array->n; n += at->step) {
+        ir_inst *old = load_variable(at, n), *by = simd_part(s, ir_arg(v, 1), 0, use);
+        ir_inst *new = ir_build2(&s->b, (ir_op)v->op, old->type, old, by);
+        ir_inst *mask = simd_and(s, at->n->mask, is_at(at, n));
+        new = ir_build_select(&s->b, mask, new, old);
+        ir_build_store(&s->b, new, variable_of(s, at->array, n), ALIGN, 0);
+    }
+}
+
 /* ------------------------------------------------------------------------------------- accesses */
 
 static ir_inst *address_of(const place *at, unsigned k) {
@@ -444,6 +470,10 @@ void simd_store_array(simd *s, ir_inst *i, const simd_node *n) {
     const place at = find_place(s, ir_arg(i, 1), n);
     ir_inst *v = ir_arg(i, 0);
     unsigned words = words_of(s, at.array, v->type), parts = ir_lanes(v->type);
+    if (updates_place(&at, i)) {
+        update_elements(&at, v, i->block);
+        return;
+    }
     bool known = has_words(s, at.array, v) && !simd_left_loop(s, v, i->block);
     for (unsigned w = 0; w < words * parts && known; w++)
         store_element(&at, w, s->value[v->id].word[w]);

@@ -5,6 +5,9 @@
  * the first and after the last that an item accesses are not touched, since memory may end there;
  * those between are read and not used.  Nothing is written that items do not write: where they skip
  * elements, or where not all lanes are active, vectors are stored under masks.
+ *
+ * Four bytes of an item, such as a pixel, are a word of it, which is one lane: shifts take bytes out
+ * of words and put them in, and what is converted to or from larger numbers is not shuffled.
  */
 #include "passes/vectorize/groups.h"
 #include "passes/vectorize/transpose.h"
@@ -211,12 +214,69 @@ static void store_members(const members *m) {
     for (unsigned first = 0; first < s->lanes; first += m->lanes) store_block(m, first, member);
 }
 
+/* ---------------------------------------------------------------------------------------- words */
+
+/* Are the elements of an item the bytes of one word, of which the last one is accessed, and all if
+ * they are written? */
+static bool is_word(const members *m) {
+    const simd_group *g = m->g;
+    if (!m->has_masks || g->is_apart || ir_kind_of(g->element) != IR_I8 || g->k != 4) return false;
+    return g->is_store ? g->wanted == 15 : g->wanted >> 3;
+}
+
+static ir_inst *bits_before(const members *m, ir_type t, unsigned member) {
+    return ir_const(m->s->f, t, UINT64_C(8) * member);
+}
+
+static void load_words(const members *m) {
+    simd *s = m->s;
+    ir_type t = ir_vector(IR_I32, s->lanes);
+    const ir_attrs how = ir_with_imm(simd_imm(m->g->at, m->g->first));
+    ir_inst *mask = m->node->mask;
+    ir_inst *word = mask ? ir_build_raw(&s->b, IR_OP_masked_load, t, how,
+                                        IR_ARGS(m->address, mask, ir_const(s->f, t, 0)))
+                         : ir_build_raw(&s->b, IR_OP_load, t, how, IR_ARGS(m->address));
+    for (unsigned n = 0; n < m->g->n; n++) {
+        const ir_inst *i = m->g->access[n];
+        for (unsigned c = 0; c < ir_lanes(i->type); c++) {
+            ir_inst *by = bits_before(m, t, member_of(m->g, n, 1) + c);
+            ir_inst *v = ir_build2(&s->b, IR_OP_lshr, t, word, by);
+            simd_set_part(s, i, c, ir_build1(&s->b, IR_OP_trunc, ir_with_elem(t, IR_I8), v));
+        }
+    }
+}
+
+static void store_words(const members *m) {
+    simd *s = m->s;
+    ir_type t = ir_vector(IR_I32, s->lanes);
+    const ir_attrs how = ir_with_imm(simd_imm(m->g->at, m->g->first));
+    ir_inst *word = ir_const(s->f, t, 0), *mask = m->node->mask;
+    for (unsigned n = 0; n < m->g->n; n++) {
+        const ir_inst *v = ir_arg(m->g->access[n], 0);
+        for (unsigned c = 0; c < ir_lanes(v->type); c++) {
+            ir_inst *by = bits_before(m, t, member_of(m->g, n, 1) + c);
+            ir_inst *byte = simd_part(s, ir_arg(m->g->access[n], 0), c, m->g->at->block);
+            byte = ir_build1(&s->b, IR_OP_zext, t, byte);
+            byte = ir_build2(&s->b, IR_OP_shl, t, byte, by);
+            word = ir_build2(&s->b, IR_OP_or, t, word, byte);
+        }
+    }
+    if (mask)
+        ir_build_raw(&s->b, IR_OP_masked_store, IR_VOID, how, IR_ARGS(word, m->address, mask));
+    else
+        ir_build_raw(&s->b, IR_OP_store, IR_VOID, how, IR_ARGS(word, m->address));
+}
+
 void simd_access_members(simd *s, const ir_inst *i, const simd_node *n) {
     simd_group *g = s->value[i->id].group;
     if (g->is_store ? i != g->at : g->is_done) return;
     g->is_done = true;
     const members m = members_of(s, g, n);
-    if (g->is_store)
+    if (is_word(&m) && g->is_store)
+        store_words(&m);
+    else if (is_word(&m))
+        load_words(&m);
+    else if (g->is_store)
         store_members(&m);
     else
         load_members(&m);

@@ -14,6 +14,10 @@
  * holds for the first round, too.  Then no k in it wraps, and the extended k is the extended k0
  * plus the number of the item: items access what is side by side.
  *
+ * If a round is a step of a power of two that is at least as long as the last item's number, what is
+ * left is one round: no item is below the limit by more than that.  So the copy is no loop.  (The
+ * step of a k that wraps never leads past the limit, and such a loop never ends.)
+ *
  * The first loop has no masks of its own.  The test is found by following sums and products modulo
  * 2^n from the test back to the counter of items and to the phis of the loop.
  *
@@ -35,6 +39,7 @@ typedef struct {
     ir_inst *phi;   /* that x is the next value of, if it is tested before each round; or NULL */
     ir_value_list init; /* what the phis begin with */
     ir_map first;       /* by id: the value for item 0 */
+    ir_block *copy, *copied_latch;
 } rounds;
 
 /* ---------------------------------------------------------------------------------- recognition */
@@ -235,14 +240,15 @@ static void build_entry(rounds *r, ir_block *join, ir_inst *limit) {
 
 /* ------------------------------------------------------------------------------------- the copy */
 
-static ir_block *copy_loop(rounds *r) {
+static void copy_loop(rounds *r) {
     ir_arena *a = r->s->scratch;
     ir_func *f = r->s->f;
     ir_clone_map map = {.value = ir_new_array(a, ir_inst *, f->next_id),
                         .block = ir_new_array(a, ir_block *, f->next_block),
                         .edge = ir_new_array(a, uint32_t, f->next_block)};
     ir_clone_region(f, r->loop->block, r->loop->nblocks, &map);
-    return map.block[r->header->id];
+    r->copy = map.block[r->header->id];
+    r->copied_latch = map.block[r->latch->id];
 }
 
 /* A copy at the builder's place, which the first loop need not compute. */
@@ -265,8 +271,9 @@ static ir_inst *copy_test(rounds *r) {
 }
 
 /* latch -> join -> the copy, or the exit */
-static ir_block *link_copy(rounds *r, ir_block *copy) {
+static ir_block *link_copy(rounds *r) {
     simd *s = r->s;
+    ir_block *copy = r->copy;
     ir_block *join = ir_block_new(s->f, NULL);
     ir_value_list left = {0}, next = {0};
     unsigned out = ir_pred_index(r->exit, r->latch), back = ir_pred_index(r->header, r->latch);
@@ -282,6 +289,24 @@ static ir_block *link_copy(rounds *r, ir_block *copy) {
     return join;
 }
 
+/* Is one round left at most? */
+static bool has_one_left(const rounds *r) {
+    const ir_inst *phi = r->x->op == IR_OP_add ? ir_arg(r->x, 0) : NULL;
+    const ir_inst *step = phi ? ir_arg(r->x, 1) : NULL;
+    if (!phi || phi->op != IR_OP_phi || phi->block != r->header || !ir_is_const(step)) return false;
+    uint64_t by = step->imm.bits, half = ir_zext(UINT64_MAX, ir_bits(NULL, step->type)) >> 1;
+    bool is_next = ir_arg(phi, ir_pred_index(r->header, r->latch)) == r->x;
+    return is_next && by && !(by & (by - 1)) && by <= half && simd_most_items(r->s) - 1 <= by;
+}
+
+static void leave_after_round(const rounds *r) {
+    ir_make_jmp(r->copied_latch, 1);
+    for (ir_inst *phi; r->copy->npred == 1 && (phi = r->copy->first)->op == IR_OP_phi;) {
+        ir_replace_uses(phi, ir_arg(phi, 0));
+        ir_remove(phi);
+    }
+}
+
 static void split(rounds *r) {
     simd *s = r->s;
     find_phi(r);
@@ -289,12 +314,15 @@ static void split(rounds *r) {
     foreach_phi (phi, r->header)
         *ir_push(s->scratch, &r->init) = ir_arg(phi, ir_pred_index(r->header, r->before));
     r->exit = simd_close_loop(s, r->loop, r->latch);
-    ir_block *join = link_copy(r, copy_loop(r));
+    bool once = has_one_left(r);
+    copy_loop(r);
+    ir_block *join = link_copy(r);
     ir_inst *limit = build_test(r);
     if (r->phi) {
         build_entry(r, join, limit);
         extend_phi(r);
     }
+    if (once) leave_after_round(r);
     ir_count(s->f->module->cx, vectorize_rounds, 1);
 }
 

@@ -7,7 +7,8 @@
  * Where the rounds of an inner loop step over the elements of other items, small and medium bodies
  * have four registers: the more elements of each line and page are used while they are near.
  * Members of structures are shuffled, and elements of small arrays selected, register by register,
- * so accesses to them make a body larger; members are several registers for each value already.
+ * so accesses to them make a body larger; members are several registers for each value already, and
+ * their shuffles do not wait for each other, so such a body is not doubled if it becomes too large.
  *
  * Live ranges are intervals in the order of the nodes, which is topological: a value lives from its
  * definition to its last use, and to the latch of a loop that it is used in but not defined in.
@@ -16,13 +17,14 @@
 
 enum {
     BITS_WEIGHED = 65,
-    FUNCTION = 40, /* operations of a library function, about */
-    FEW = 40,      /* operations of a body that may have four registers for each value */
-    SOME = 160,    /* two registers */
-    MANY = 320,    /* two registers, if operations wait for each other */
-    SPARE = 4,     /* registers for constants and masks of vectors */
-    SHORT = 256,   /* bits of a vector for loops of unknown length */
-    REGISTER = 4   /* what a register of each value costs, by what an iteration costs */
+    FUNCTION = 40,   /* operations of a library function, about */
+    FEW = 40,        /* operations of a body that may have four registers for each value */
+    SOME = 160,      /* two registers */
+    MANY = 320,      /* two registers, if operations wait for each other */
+    MOST_LARGER = 3, /* times the operations of the scalar loop, where members are shuffled */
+    SPARE = 4,       /* registers for constants and masks of vectors */
+    SHORT = 256,     /* bits of a vector for loops of unknown length */
+    REGISTER = 4     /* what a register of each value costs, by what an iteration costs */
 };
 
 /* ------------------------------------------------------------------------------------- elements */
@@ -36,9 +38,10 @@ static bool is_vector_value(const simd *s, const ir_inst *i) {
 
 /* What bodies consist of. */
 typedef struct {
-    unsigned bits; /* of the most frequent elements */
-    unsigned size; /* operations */
-    bool shuffles; /* are members of structures among them? */
+    unsigned bits;  /* of the most frequent elements */
+    unsigned plain; /* operations of the scalar loop */
+    unsigned size;  /* and of what lanes need besides */
+    bool shuffles;  /* are members of structures among them? */
 } contents;
 
 static contents find_contents(const simd *s) {
@@ -49,9 +52,10 @@ static contents find_contents(const simd *s) {
         unsigned depth = s->node[k].loop->depth - s->scalar.loop->depth;
         if (simd_is_last(s, s->node[k].loop)) depth--;
         foreach_inst (i, s->node[k].block) {
-            unsigned shuffles = simd_shuffles_of(s, i);
-            c.size +=
-                (ir_has_flag(i, F_NOFOLD) ? FUNCTION : 1) + shuffles + simd_selections_of(s, i);
+            unsigned shuffles = simd_shuffles_of(s, i),
+                     own = ir_has_flag(i, F_NOFOLD) ? FUNCTION : 1;
+            c.plain += own;
+            c.size += own + shuffles + simd_selections_of(s, i);
             c.shuffles |= shuffles != 0;
             ir_type t = i->op == IR_OP_store ? ir_arg(i, 0)->type : i->type;
             if (is_vector_value(s, i))
@@ -179,6 +183,7 @@ static unsigned choose_lanes(const simd *s, const contents *c) {
     if (s->scalar.is_innermost) return choose_innermost_lanes(s, c);
     if (times == 1 && c->size < MANY && is_chain(s)) times = 2;
     if (times == 2 && simd_steps_over(s)) times = 4;
+    if (c->shuffles && 2 * c->size > MOST_LARGER * c->plain) times = 1;
     uint64_t live_bits = find_pressure(s) + 8 * simd_small_arrays(s);
     unsigned most = simd_lanes_in_cache(s, lanes);
     if (most < lanes) lanes = most;
