@@ -358,7 +358,7 @@ static bool updates_place(const place *at, const ir_inst *store) {
     return same;
 }
 
-/* The same operation on each element, in the lanes that are at it: nothing is selected to be read. */
+/* The same operation on each element, in the lanes that are at it: nothing need be selected. */
 static void update_elements(const place *at, const ir_inst *v, const ir_block *use) {
     simd *s = at->s;
     for (uint64_t n = at->low; n < at->array->n; n += at->step) {

@@ -14,9 +14,9 @@
  * holds for the first round, too.  Then no k in it wraps, and the extended k is the extended k0
  * plus the number of the item: items access what is side by side.
  *
- * If a round is a step of a power of two that is at least as long as the last item's number, what is
- * left is one round: no item is below the limit by more than that.  So the copy is no loop.  (The
- * step of a k that wraps never leads past the limit, and such a loop never ends.)
+ * If the step is a power of two, and no less than the number of the last item, one round is left at
+ * most: no item is further below the limit.  So the copy is no loop.  (Where k wraps before it is
+ * at the limit, steps of a power of two never lead there, and the scalar loop would not end.)
  *
  * The first loop has no masks of its own.  The test is found by following sums and products modulo
  * 2^n from the test back to the counter of items and to the phis of the loop.

@@ -143,13 +143,13 @@ Test(variants, all_of_a_shape_counts) {
             {.local = {8, 1, 1}, .whole_groups = true},
             {.local = {8, 1, 1}, .no_offset = true},
             {.local = {8, 1, 1}, .small_ids = true},
-            {.local = {8, 1, 1}, .short_numbers = true},
             {.local = {8, 1, 1}, .dims = 1},
             {.local = {8, 1, 1}, .apart = true},
             {.local = {8, 1, 1}, .on_lines = true},
             {.local = {8, 1, 1}, .streams = true},
         },
                                   sizes[] = {{.local = {8, 1, 1}},
+                                             {.local = {8, 1, 1}, .short_numbers = true},
                                              {.local = {8, 2, 1}},
                                              {.local = {8, 1, 2}}};
     expect_different(shapes, sizeof shapes / sizeof *shapes);
