@@ -6,7 +6,7 @@
  * those between are read and not used.  Nothing is written that items do not write: where they skip
  * elements, or where not all lanes are active, vectors are stored under masks.
  *
- * Four bytes of an item, such as a pixel, are a word, which is one lane: shifts take bytes out of it
+ * Four bytes of an item, such as a pixel, are a word, which is one lane: shifts take bytes out
  * and put them in, and what is converted to or from larger numbers is not shuffled.
  */
 #include "passes/vectorize/groups.h"
