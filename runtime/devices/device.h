@@ -17,6 +17,8 @@
 
 #include "runtime/api/runtime.h"
 
+#include <stddef.h>
+
 typedef struct rt_driver rt_driver;
 typedef struct rt_device rt_device;
 typedef struct rt_memory rt_memory;     /* memory of a device */
@@ -126,6 +128,7 @@ typedef enum {
 /* Commands that a device runs in this order.  It and all that it points to lives until they have
  * ended. */
 typedef struct rt_submission rt_submission;
+enum { RT_OWN_BYTES = 48 };
 struct rt_submission {
     /* Of the thread that submits: messages and memory.  The device's, unless that is concurrent. */
     spvf_context *context;
@@ -139,6 +142,8 @@ struct rt_submission {
     /* Called once by a thread of the device when submitting has given RT_PENDING.  IR_OK, or the
      * commands have failed and `why` says so in words. */
     void (*ended)(rt_submission *s, ir_status status, const char *why);
+    /* The device's, from submitting to the end. */
+    _Alignas(max_align_t) unsigned char own[RT_OWN_BYTES];
 };
 
 /* -------------------------------------------------------------------------------------- devices */

@@ -260,12 +260,15 @@ static bool enqueue(spvf_event *e, rt_enqueue_kind kind, const spvf_wait *wait) 
 spvf_status cmd_submit(spvf_event *e, rt_enqueue_kind kind, const spvf_wait *wait,
                        spvf_event **out) {
     fus_need_foreign(e->device, wait);
-    fus_begin(e->device);
-    for (uint32_t k = 0; k < e->uses; k++)
-        fus_need_buffer(e->use[k].buffer, "a command uses a buffer of what is being fused");
-    fus_need_all(e->device, wait);
+    const bool active = fus_is_active(e->device);
+    if (active) {
+        fus_begin(e->device);
+        for (uint32_t k = 0; k < e->uses; k++)
+            fus_need_buffer(e->use[k].buffer, "a command uses a buffer of what is being fused");
+        fus_need_all(e->device, wait);
+    }
     bool ok = enqueue(e, kind, wait);
-    fus_end(e->device);
+    if (active) fus_end(e->device);
     if (!ok) {
         give_up(e);
         return SPVF_ERROR_MEMORY;

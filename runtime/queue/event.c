@@ -13,13 +13,6 @@
 
 #include <stdlib.h>
 
-struct rt_edge {
-    rt_event *waiter;
-    rt_edge *next; /* of the same blocker */
-    bool fails;
-    bool leads; /* the blocker has begun and is a leader of the waiter */
-};
-
 struct rt_callback {
     rt_notify *notify;
     void *user;
@@ -42,7 +35,7 @@ void rt_event_release(rt_event *e) {
         rt_event_end(e, e->why_not);
         return;
     }
-    free(e->edges);
+    if (e->edges != e->few) free(e->edges);
     e->destroy(e);
 }
 
@@ -98,7 +91,7 @@ static void unblock(rt_event *e, bool failed, rt_event **handed) {
         bool last = --*(g->leads ? &w->leaders : &w->blockers) == 0;
         /* Not written for a follower, which may be running and does not fail with its leader. */
         if (failed && g->fails) w->failed = true;
-        bool waits = !g->leads || (w->has_outcome && !w->is_called);
+        bool waits = !g->leads || (w->has_outcome && !w->is_called && !w->is_ending);
         if (last && waits && rt_event_now(w) > RT_COMPLETE) make_ready(s, w, handed);
     }
     e->waiting = NULL;
@@ -143,6 +136,17 @@ static void leave_live(rt_event *e) {
     e->live_before = e->live_after = NULL;
 }
 
+/* With the lock held: the callbacks that are to be called. */
+static rt_callback *end_without_callbacks(rt_event *e, int32_t status, rt_event **handed) {
+    rt_scheduler *s = e->scheduler;
+    leave_live(e);
+    rt_callback *due = change_status(e, status);
+    unblock(e, status < 0, due ? NULL : handed);
+    if (e->queue) rt_queue_remove(e->queue, e);
+    if (e->awaited || (e->queue && rt_queue_is_awaited(e->queue))) pthread_cond_broadcast(&s->done);
+    return due;
+}
+
 /* With the lock held, which is let go; the callbacks are those of the end.  It may have been given
  * up: the command itself has forked, and goes on in the child.  An event is handed on only if there
  * are no callbacks, which may take any time.  handed: NULL if the caller takes none. */
@@ -152,11 +156,7 @@ static void finish(rt_event *e, int32_t status, rt_event **handed) {
         pthread_mutex_unlock(&s->lock);
         return;
     }
-    leave_live(e);
-    rt_callback *due = change_status(e, status);
-    unblock(e, status < 0, due ? NULL : handed);
-    if (e->queue) rt_queue_remove(e->queue, e);
-    if (e->awaited || (e->queue && rt_queue_is_awaited(e->queue))) pthread_cond_broadcast(&s->done);
+    rt_callback *due = end_without_callbacks(e, status, handed);
     if (due) rt_scheduler_begin_callbacks(s);
     pthread_mutex_unlock(&s->lock);
     if (!due) return;
@@ -183,24 +183,87 @@ static int32_t settle(rt_event *e, int32_t status) {
     return status;
 }
 
+/* With the lock held. */
+static rt_callback *begin_to_run(rt_event *e) {
+    e->runner = pthread_self();
+    e->is_called = true;
+    return change_status(e, RT_RUNNING);
+}
+
 static int32_t run(rt_event *e) {
     rt_scheduler *s = e->scheduler;
     pthread_mutex_lock(&s->lock);
-    e->runner = pthread_self();
-    e->is_called = true;
-    rt_callback *due = change_status(e, RT_RUNNING);
+    rt_callback *due = begin_to_run(e);
     pthread_mutex_unlock(&s->lock);
     call(e, due, RT_RUNNING);
     return e->run(e);
 }
 
+/* Devices end many at once: only the first one wakes a thread, which ends all. */
 void rt_event_continue(rt_event *e, int32_t outcome) {
     rt_scheduler *s = e->scheduler;
-    pthread_mutex_lock(&s->lock);
+    rt_event *head = atomic_load_explicit(&s->continued, memory_order_relaxed);
     e->outcome = outcome;
-    e->has_outcome = true;
-    if (!e->is_called && !e->leaders) rt_scheduler_add(s, e);
+    do e->next = head;
+    while (!atomic_compare_exchange_weak_explicit(&s->continued, &head, e, memory_order_release,
+                                                  memory_order_relaxed));
+    if (head) return;
+    pthread_mutex_lock(&s->lock);
+    rt_scheduler_wake(s);
     pthread_mutex_unlock(&s->lock);
+}
+
+/* With the lock held: those that have continued, the first one first, without those whose `run` has
+ * not returned yet: their threads end them. */
+static rt_event *take_continued(rt_scheduler *s) {
+    rt_event *list = NULL, *e = atomic_exchange_explicit(&s->continued, NULL, memory_order_acquire);
+    for (rt_event *next; e; e = next) {
+        next = e->next;
+        e->has_outcome = true;
+        e->is_ending = !e->is_called;
+        if (e->is_called) continue;
+        e->next = list;
+        list = e;
+    }
+    return list;
+}
+
+/* With the lock held: ends those that have no leaders; the list of them.  What has callbacks is
+ * left to a thread of the scheduler, as those may take any time. */
+static rt_event *end_list(rt_scheduler *s, rt_event *list) {
+    rt_event *ended = NULL;
+    for (rt_event *e = list, *next; e; e = next) {
+        next = e->next;
+        e->is_ending = false;
+        if (e->leaders || rt_event_now(e) <= RT_COMPLETE) continue;
+        if (e->callbacks) {
+            rt_scheduler_add(s, e);
+            continue;
+        }
+        end_without_callbacks(e, e->outcome, NULL);
+        e->next = ended;
+        ended = e;
+    }
+    return ended;
+}
+
+bool rt_event_end_continued(rt_scheduler *s) {
+    if (!atomic_load_explicit(&s->continued, memory_order_relaxed)) return false;
+    rt_event *list = take_continued(s);
+    pthread_mutex_unlock(&s->lock);
+    for (rt_event *e = list; e; e = e->next) {
+        if (e->ended) e->ended(e);
+        e->ended = NULL;
+    }
+    pthread_mutex_lock(&s->lock);
+    list = end_list(s, list);
+    pthread_mutex_unlock(&s->lock);
+    for (rt_event *e = list, *next; e; e = next) {
+        next = e->next;
+        rt_event_release(e);
+    }
+    pthread_mutex_lock(&s->lock);
+    return true;
 }
 
 /* It is ready: for the first time, or because it has ended, and its leaders too. */
@@ -210,17 +273,19 @@ static int32_t status_to_end_with(rt_event *e) {
     return e->run ? settle(e, run(e)) : RT_COMPLETE;
 }
 
-rt_event *rt_event_execute(rt_event *e) {
-    rt_scheduler *s = e->scheduler;
+/* RT_RUNNING: it may be gone. */
+static rt_event *end_or_go_on(rt_event *e, int32_t status) {
     rt_event *handed = NULL;
-    int32_t status = status_to_end_with(e);
     if (status == RT_RUNNING) return NULL;
+    rt_scheduler *s = e->scheduler;
     if (e->ended) e->ended(e);
     pthread_mutex_lock(&s->lock);
     finish(e, status, &handed);
     rt_event_release(e);
     return handed;
 }
+
+rt_event *rt_event_execute(rt_event *e) { return end_or_go_on(e, status_to_end_with(e)); }
 
 void rt_event_give_up(rt_event *e) {
     leave_live(e);
@@ -261,8 +326,8 @@ static void add_edge(rt_event *e, rt_edge *edge, const rt_blocker *b) {
 }
 
 bool rt_event_submit(rt_event *e, const rt_blocker *blockers, uint32_t n) {
-    rt_edge *edges = n ? malloc(n * sizeof *edges) : NULL;
-    if (n && !edges) return false;
+    rt_edge *edges = n > RT_FEW_EDGES ? malloc(n * sizeof *edges) : e->few;
+    if (!edges) return false;
     rt_event_retain(e);
     e->edges = edges;
     for (uint32_t k = 0; k < n; k++) add_edge(e, &edges[k], &blockers[k]);
@@ -270,22 +335,23 @@ bool rt_event_submit(rt_event *e, const rt_blocker *blockers, uint32_t n) {
     assert(!due && "it has no callbacks yet");
     (void)due;
     become_live(e);
-    e->is_left = e->blockers == 0 && e->prompt;
-    if (e->blockers == 0 && !e->is_left) rt_scheduler_add(e->scheduler, e);
+    e->is_left = e->blockers == 0 && e->prompt && !e->failed;
+    if (e->is_left)
+        begin_to_run(e);
+    else if (e->blockers == 0)
+        rt_scheduler_add(e->scheduler, e);
     return true;
 }
 
-static void add(rt_event *e) {
-    rt_scheduler *s = e->scheduler;
-    pthread_mutex_lock(&s->lock);
-    rt_scheduler_add(s, e);
-    pthread_mutex_unlock(&s->lock);
-}
-
 void rt_event_begin(rt_event *e, bool here) {
+    rt_scheduler *s = e->scheduler;
     e->is_left = false;
-    rt_event *next = here ? rt_event_execute(e) : e;
-    if (next) add(next);
+    rt_event *next = here ? end_or_go_on(e, settle(e, e->run(e))) : e;
+    if (!next) return;
+    pthread_mutex_lock(&s->lock);
+    if (!here) e->is_called = false;
+    rt_scheduler_add(s, next);
+    pthread_mutex_unlock(&s->lock);
 }
 
 bool rt_event_is_own(rt_event *e) {

@@ -115,6 +115,7 @@ static spvf_status end_fusion(spvf_queue *q, bool fused) {
     else
         status = enqueue_kept(q);
     f->ending = NULL;
+    f->active--;
     return status;
 }
 
@@ -285,6 +286,7 @@ static spvf_status start(spvf_queue *q, const spvf_graph_options *options) {
     q->placeholder = e;
     e->fusing = q;
     q->device->fusing->queues++;
+    q->device->fusing->active++;
     rt_fork_fence();
     q->is_fusing = true;
     spvf_graph_destroy(old_graph);

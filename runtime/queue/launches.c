@@ -285,11 +285,13 @@ spvf_status launch_enqueue(spvf_queue *q, const spvf_launch *w, const spvf_wait 
     spvf_status status = launch_check(q->device, "spvf_queue_launch", w);
     if (status == SPVF_OK) status = cmd_check_wait(q->device, "spvf_queue_launch", wait);
     if (status != SPVF_OK) return status;
-    fus_need_foreign(q->device, wait);
-    fus_begin(q->device);
-    bool taken = fus_take(q, w, wait, out, &status);
-    fus_end(q->device);
-    if (taken) return status;
+    if (fus_is_active(q->device)) {
+        fus_need_foreign(q->device, wait);
+        fus_begin(q->device);
+        bool taken = fus_take(q, w, wait, out, &status);
+        fus_end(q->device);
+        if (taken) return status;
+    }
     return launch_enqueue_all(q, &(launch_list){w, 1, 0}, wait, out);
 }
 

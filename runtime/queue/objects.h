@@ -20,9 +20,10 @@
 /* Queues that are fusing and may need each other: those of one device, or of all devices that use
  * the memory of this process. */
 typedef struct {
-    rt_lock lock;       /* recursive */
-    uint32_t queues;    /* that are fusing */
-    spvf_queue *ending; /* whose launches are neither kept nor enqueued just now, or NULL */
+    rt_lock lock;            /* recursive */
+    uint32_t queues;         /* that are fusing */
+    _Atomic uint32_t active; /* queues that are fusing or ending that: otherwise nothing is kept */
+    spvf_queue *ending;      /* whose launches are neither kept nor enqueued just now, or NULL */
 } fus_domain;
 void fus_domain_init(fus_domain *f);
 void fus_domain_free(fus_domain *f);
@@ -116,6 +117,11 @@ void queue_release(spvf_queue *q);
  * to fus_end, around whatever enqueues a command. */
 void fus_begin(spvf_device *d);
 void fus_end(spvf_device *d);
+/* Is there anything that a command could need?  Fusion that another thread starts meanwhile keeps
+ * only launches that come later. */
+static inline bool fus_is_active(const spvf_device *d) {
+    return atomic_load_explicit(&d->fusing->active, memory_order_acquire) != 0;
+}
 /* A command that is enqueued, or the program, needs this, or memory that it shares. */
 void fus_need_buffer(spvf_buffer *b, const char *cause);
 void fus_need_event(spvf_event *e, const char *cause);

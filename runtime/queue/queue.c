@@ -128,17 +128,23 @@ static void add_user(const rt_access *a, rt_event *e, dropped *d) {
 
 /* ------------------------------------------------------------------------------------ enqueuing */
 
+/* Most commands wait for few, and need no memory for lists of them. */
+enum { FEW = 16 };
+
 /* A command on its way to the queue. */
 typedef struct {
     rt_queue *queue;
     rt_event *event;
     const rt_order *order;
-    rt_blocker *blockers;
+    rt_blocker *blockers, few[FEW];
     uint32_t n;
     dropped dropped;
+    rt_event *few_dropped[FEW];
 } entry;
 
+/* The command before it is often the last one that used its memory, too. */
 static void add_blocker(entry *x, rt_event *e, bool fails) {
+    if (x->n && x->blockers[x->n - 1].event == e && x->blockers[x->n - 1].fails == fails) return;
     x->blockers[x->n++] = (rt_blocker){e, fails};
 }
 
@@ -184,8 +190,10 @@ static bool prepare(entry *x) {
     uint32_t users = 0;
     for (uint32_t k = 0; k < o->naccess; k++)
         rt_resource_visit(o->access[k].resource, count_users, &users);
-    x->blockers = malloc((o->nwait + x->queue->count + 1 + users) * sizeof *x->blockers);
-    x->dropped.list = malloc((users + 1) * sizeof *x->dropped.list);
+    const bool all = !x->queue->in_order && gathers(o);
+    const size_t n = o->nwait + (all ? x->queue->count : 0) + 1 + (size_t)users;
+    x->blockers = n > FEW ? malloc(n * sizeof *x->blockers) : x->few;
+    x->dropped.list = n > FEW ? malloc(n * sizeof *x->dropped.list) : x->few_dropped;
     bool room = x->blockers && x->dropped.list;
     for (uint32_t k = 0; room && k < o->naccess; k++)
         room = make_room(o->access[k].resource, &x->dropped);
@@ -216,7 +224,7 @@ bool rt_enqueue(rt_queue *q, rt_event *e, const rt_order *order) {
     bool ok = submit(&x);
     pthread_mutex_unlock(&q->scheduler->lock);
     for (uint32_t k = 0; k < x.dropped.n; k++) rt_event_release(x.dropped.list[k]);
-    free(x.dropped.list);
-    free(x.blockers);
+    if (x.dropped.list != x.few_dropped) free(x.dropped.list);
+    if (x.blockers != x.few) free(x.blockers);
     return ok;
 }

@@ -43,6 +43,15 @@ typedef int32_t rt_run(rt_event *e);
 /* Called when the event has come to `status` or below, by the thread that brought it there. */
 typedef void rt_notify(rt_event *e, int32_t status, void *user);
 
+/* A blocker and what waits for it. */
+struct rt_edge {
+    rt_event *waiter;
+    rt_edge *next; /* of the same blocker */
+    bool fails;
+    bool leads; /* the blocker has begun and is a leader of the waiter */
+};
+enum { RT_FEW_EDGES = 2 };
+
 struct rt_event {
     rt_refs refs;
     _Atomic int32_t status;
@@ -69,13 +78,15 @@ struct rt_event {
     bool is_called;    /* `run` is, by `runner` */
     bool is_begun;     /* `run` gave RT_RUNNING */
     bool is_left;      /* prompt, ready, and left to the thread that has submitted it */
+    bool is_ending;    /* a thread is about to end it, if it has no leaders */
     bool has_outcome;  /* what `run` did or began has ended */
     int32_t outcome;   /* its status then */
     pthread_t runner;
-    rt_edge *edges;   /* room for what it waits for */
+    rt_edge *edges; /* room for what it waits for */
+    rt_edge few[RT_FEW_EDGES];
     rt_edge *waiting; /* those that wait for it */
     rt_callback *callbacks;
-    rt_event *next;                     /* that is ready */
+    rt_event *next;                     /* that is ready, or has continued */
     rt_event *older, *newer;            /* of its queue, not ended */
     rt_event *live_before, *live_after; /* of the scheduler, submitted and not ended */
     uint64_t number;                    /* in its queue */
@@ -122,8 +133,9 @@ static inline int32_t rt_event_now(rt_event *e) {
 struct rt_scheduler {
     pthread_mutex_t lock; /* of all events and queues */
     pthread_cond_t work, done;
-    rt_event *first, *last; /* ready */
-    rt_event *live;         /* submitted and not ended; the last one comes first */
+    rt_event *first, *last;        /* ready */
+    _Atomic(rt_event *) continued; /* whose work has ended, the last one first; without the lock */
+    rt_event *live;                /* submitted and not ended; the last one comes first */
     unsigned idle, started;
     unsigned waiting, blocked; /* threads that wait; workers among them */
     rt_worker *workers;        /* the threads that have not ended */
@@ -144,6 +156,11 @@ void rt_scheduler_end_callbacks(rt_scheduler *s);
 /* Around a fork: no event changes meanwhile; what has not ended has failed in the child. */
 void rt_scheduler_before_fork(void);
 void rt_scheduler_after_fork(bool in_child);
+/* With the lock held, which is let go meanwhile: ends the events that have continued.  False: there
+ * are none. (event.c) */
+bool rt_event_end_continued(rt_scheduler *s);
+/* With the lock held: some event has continued. */
+void rt_scheduler_wake(rt_scheduler *s);
 /* With the lock held, in a child, which has no thread that runs it or waits for it.  What it uses
  * stays as it is, and no callback is called. (event.c) */
 void rt_event_give_up(rt_event *e);

@@ -105,6 +105,7 @@ static rt_event *run_one(rt_scheduler *s, rt_event *e) {
 
 void rt_scheduler_wait(rt_scheduler *s, const rt_queue *queue, const rt_event *event) {
     bool alone = s->started == 0 || process.ending;
+    if (rt_event_end_continued(s)) return;
     rt_event *e = take(s, alone, queue, event);
     if (e) {
         do e = run_one(s, e);
@@ -133,14 +134,19 @@ static void forget(rt_scheduler *s, const rt_worker *w) {
     tell_end(s);
 }
 
+static rt_event *take_next(rt_scheduler *s) {
+    while (rt_event_end_continued(s)) {
+    }
+    return take(s, true, NULL, NULL);
+}
+
 static void *work(void *arg) {
     rt_scheduler *s = arg;
     pthread_mutex_lock(&s->lock);
     rt_worker me = {.thread = pthread_self(), .next = s->workers};
     s->workers = &me;
     for (bool wanted = true;;) {
-        for (rt_event *e = NULL; e || (e = take(s, true, NULL, NULL)); wanted = true)
-            e = run_one(s, e);
+        for (rt_event *e = NULL; e || (e = take_next(s)); wanted = true) e = run_one(s, e);
         if (are_too_many(s) || me.joined || !wanted) break;
         s->idle++;
         me.idle = true;
@@ -169,15 +175,19 @@ static void start_thread(rt_scheduler *s) {
     pthread_attr_destroy(&attr);
 }
 
-void rt_scheduler_add(rt_scheduler *s, rt_event *e) {
-    e->next = NULL;
-    *(s->last ? &s->last->next : &s->first) = e;
-    s->last = e;
+void rt_scheduler_wake(rt_scheduler *s) {
     if (s->idle)
         pthread_cond_signal(&s->work);
     else
         start_thread(s);
     if (s->waiting) pthread_cond_broadcast(&s->done); /* one may run it */
+}
+
+void rt_scheduler_add(rt_scheduler *s, rt_event *e) {
+    e->next = NULL;
+    *(s->last ? &s->last->next : &s->first) = e;
+    s->last = e;
+    rt_scheduler_wake(s);
 }
 
 /* ----------------------------------------------------------------------------------------- ends */
@@ -229,6 +239,7 @@ static void forget_threads(rt_scheduler *s) {
     s->idle = s->started = s->waiting = s->blocked = 0;
     s->workers = NULL;
     s->first = s->last = NULL;
+    s->continued = NULL;
     rt_cond_init(&s->work);
     pthread_cond_init(&s->done, NULL);
 }

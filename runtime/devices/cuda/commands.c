@@ -2,8 +2,6 @@
  * so as graphs of the driver (replays.c). */
 #include "runtime/devices/cuda/cuda.h"
 
-#include <stdlib.h>
-
 typedef struct {
     cuda *d;
     cuda_pending *p;
@@ -32,17 +30,11 @@ static void enqueue_all(void *arg) {
     cuda_expect_end(d, a->p);
 }
 
-static cuda_pending *new_pending(cuda *d, rt_submission *s) {
-    cuda_pending *p = malloc(sizeof *p);
-    if (!p) ir_throw(&d->base.context->cx, IR_ERR_MEMORY);
-    *p = (cuda_pending){.submission = s};
-    return p;
-}
-
 rt_progress cuda_submit(rt_device *device, rt_submission *s) {
     cuda *d = (cuda *)device;
     ir_ctx *cx = &device->context->cx;
-    cuda_pending *p = new_pending(d, s);
+    cuda_pending *p = (cuda_pending *)(void *)s->own;
+    *p = (cuda_pending){.submission = s};
     ir_arena scratch;
     ir_arena_init(&scratch, cx);
     bool ok = ir_try(cx, enqueue_all, &(submitting){d, p, &scratch});
@@ -51,7 +43,6 @@ rt_progress cuda_submit(rt_device *device, rt_submission *s) {
     ir_arena_free(&scratch);
     d->printing = NULL;
     if (ok) return RT_PENDING;
-    free(p);
     d->cu->wait(d->stream);
     cuda_keep_printers(d, printers);
     d->kernel = NULL;

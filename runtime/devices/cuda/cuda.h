@@ -216,6 +216,7 @@ struct cuda_pending {
     uint64_t number; /* the first one has 1 */
     cuda_pending *next;
 };
+_Static_assert(sizeof(cuda_pending) <= RT_OWN_BYTES, "it lies in the submission");
 
 enum { CUDA_MOST_EVENTS = 64 /* that are kept */ };
 

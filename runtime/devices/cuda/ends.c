@@ -17,7 +17,6 @@
 
 #include <sched.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <time.h>
 
 enum { EVENT_SLEEPS = 1, EVENT_HAS_NO_TIME = 2 }; /* flags of events */
@@ -84,7 +83,6 @@ static void end_all(cuda *d, cuda_pending *list, cu_result error, const char *wh
         next = p->next;
         if (!error) cuda_print(d, p->printers);
         cuda_keep_printers(d, p->printers);
-        free(p);
         s->ended(s, error ? IR_ERR_DEVICE : IR_OK, why);
     }
 }

@@ -17,11 +17,14 @@ static bool is_empty(const spvf_range *r) {
 
 enum { HIDDEN = 4 };
 
+/* Most launches need no memory for lists. */
+enum { FEW = 32 };
+
 /* What the driver gets: where each argument is, and those that are not in memory already. */
 typedef struct {
-    void **at;
-    size_t *size;
-    uint64_t *value;
+    void **at, *few_at[FEW];
+    size_t *size, few_sizes[FEW];
+    uint64_t *value, few_values[FEW];
     size_t n;
     uint64_t shared;          /* bytes of local arguments */
     uint64_t *parts, *offset; /* those that differ between parts of a range */
@@ -30,6 +33,7 @@ typedef struct {
 static void add_argument(parameters *p, const rt_arg *a) {
     uint64_t *value = &p->value[p->n];
     uint32_t place = (uint32_t)p->shared;
+    *value = 0;
     switch (a->kind) {
     case RT_ARG_MEMORY: *value = a->memory ? a->memory->at + a->offset : 0; break;
     case RT_ARG_ADDRESS: *value = (uintptr_t)a->address; break;
@@ -70,19 +74,22 @@ static void add_parts(parameters *p, pass_parts parts, const cuda_grid *g) {
     for (unsigned k = 0; k < 3; k++) add_number(p, g->global[k]);
 }
 
-static parameters list_parameters(cuda *d, const rt_launch *l, const cuda_grid *g,
-                                  ir_arena *scratch) {
-    size_t most = l->count + PASS_BOX_NUMBERS + 1 + HIDDEN;
-    parameters p = {.at = ir_new_array(scratch, void *, most),
-                    .size = ir_new_array(scratch, size_t, most),
-                    .value = ir_new_array(scratch, uint64_t, most)};
-    for (size_t n = 0; n < l->count; n++) add_argument(&p, &l->args[n]);
-    add_parts(&p, l->function->parts, g);
-    if (l->function->prints) add_number(&p, cuda_begin_print(d, l));
-    p.offset = &p.value[p.n];
-    for (unsigned k = 0; l->function->hidden.offset && k < 3; k++) add_number(&p, g->offset[k]);
-    if (l->function->hidden.work_dim) add_number(&p, l->range->dims);
-    return p;
+static void make_room(parameters *p, size_t n, ir_arena *scratch) {
+    bool few = n <= FEW;
+    p->at = few ? p->few_at : ir_new_array(scratch, void *, n);
+    p->size = few ? p->few_sizes : ir_new_array(scratch, size_t, n);
+    p->value = few ? p->few_values : ir_new_array(scratch, uint64_t, n);
+    p->n = 0;
+    p->shared = 0;
+}
+
+static void list_parameters(cuda *d, const rt_launch *l, const cuda_grid *g, parameters *p) {
+    for (size_t n = 0; n < l->count; n++) add_argument(p, &l->args[n]);
+    add_parts(p, l->function->parts, g);
+    if (l->function->prints) add_number(p, cuda_begin_print(d, l));
+    p->offset = &p->value[p->n];
+    for (unsigned k = 0; l->function->hidden.offset && k < 3; k++) add_number(p, g->offset[k]);
+    if (l->function->hidden.work_dim) add_number(p, l->range->dims);
 }
 
 /* ------------------------------------------------------------------------------------- launches */
@@ -141,7 +148,9 @@ void cuda_launch(cuda *d, const rt_launch *given, ir_arena *scratch) {
     d->kernel = l.function->name;
     l.function = cuda_variant(d, &l, &g);
     check_local(d, &l);
-    const parameters p = list_parameters(d, &l, &g, scratch);
+    parameters p;
+    make_room(&p, l.count + PASS_BOX_NUMBERS + 1 + HIDDEN, scratch);
+    list_parameters(d, &l, &g, &p);
     allow_shared(d, l.function, p.shared);
     launching a = {d, l.function, &g, &p};
     if (l.function->parts == PASS_WHOLE)

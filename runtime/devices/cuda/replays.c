@@ -193,18 +193,13 @@ size_t cuda_replay_launches(cuda *d, const rt_submission *s, size_t first, ir_ar
 
 /* ----------------------------------------------------------------------------------------- ends */
 
-/* With the lock held. */
-static bool is_running(const cuda *d, const cuda_replay *r) {
-    return d->first && d->first->number <= r->last;
-}
-
 /* Of those that are not needed any more, the ones that do not run. */
 static void free_forgotten(cuda *d) {
     for (cuda_replay **at = &d->replays, *r; (r = *at);) {
         pthread_mutex_lock(&d->lock);
-        bool keep = r->recording || is_running(d, r);
+        bool is_running = d->first && d->first->number <= r->last;
         pthread_mutex_unlock(&d->lock);
-        if (keep) {
+        if (r->recording || is_running) {
             at = &r->next;
             continue;
         }
