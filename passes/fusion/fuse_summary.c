@@ -50,16 +50,21 @@ static bool is_only_read(const ir_inst *pointer, bool begins) {
     return true;
 }
 
+const uint8_t *pass_constant_bytes(const ir_func *f, const pass_constant *c) {
+    if (c->param >= f->nparams) return NULL;
+    const ir_param *p = &f->param[c->param];
+    const bool whole = p->attrs & IR_PARAM_BYVAL && c->size == p->byval_size;
+    return whole && is_only_read(f->param_val[c->param], true) ? c->bytes : NULL;
+}
+
 /* The bytes of structs by value that are given constants. */
 static const uint8_t *const *known_bytes(const pass_fuse_request *request, const ir_func *f,
                                          uint32_t m, ir_arena *scratch) {
     const uint8_t **bytes = ir_new_array(scratch, const uint8_t *, f->nparams + 1);
     for (uint32_t k = 0; k < request->nconstants; k++) {
         const pass_constant *c = &request->constants[k];
-        if (c->member != m || c->param >= f->nparams) continue;
-        const ir_param *p = &f->param[c->param];
-        const bool whole = p->attrs & IR_PARAM_BYVAL && c->size == p->byval_size;
-        if (whole && is_only_read(f->param_val[c->param], true)) bytes[c->param] = c->bytes;
+        const uint8_t *known = c->member == m ? pass_constant_bytes(f, c) : NULL;
+        if (known) bytes[c->param] = known;
     }
     return bytes;
 }

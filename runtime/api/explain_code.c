@@ -144,6 +144,7 @@ static void take_local_args(explaining *e) {
     for (uint32_t p = 0, n = 0; p < f->nparams && n < PASS_LOCAL_ARGS; p++)
         if (f->param_val[p]->type == ir_ptr(IR_LOCAL))
             e->options.shape.local_args[n++] = e->args[p].size;
+    rt_cpu_limit_local_args(&e->options.shape);
 }
 
 /* Values that are not known are taken for short. */

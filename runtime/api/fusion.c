@@ -178,14 +178,47 @@ static const char *name_param(fuse_job *j, const ir_func *f, uint32_t param) {
     return name ? name : ir_sprintf(arena_of(j), "parameter %u", param);
 }
 
-/* Nothing is proved of memory that has two addresses. */
+/* Parameters of all members by number, and which of them are the same. */
+typedef struct {
+    uint32_t *first; /* by member: the number of its first parameter */
+    uint32_t *like;  /* by parameter: another one that is the same, or itself */
+    bool *written;   /* by class: one of its parameters is */
+} param_classes;
+
+static uint32_t class_of(const param_classes *c, uint32_t member, uint32_t param) {
+    uint32_t n = c->first[member] + param;
+    while (c->like[n] != n) n = c->like[n] = c->like[c->like[n]];
+    return n;
+}
+
+static param_classes find_classes(const fuse_job *j) {
+    const pass_fuse_request *r = &j->request;
+    param_classes c = {.first = ir_new_array(arena_of(j), uint32_t, r->nmembers)};
+    uint32_t n = 0;
+    for (uint32_t m = 0; m < r->nmembers; n += r->members[m++].kernel->nparams) c.first[m] = n;
+    c.like = ir_new_array(arena_of(j), uint32_t, n + 1);
+    c.written = ir_new_array(arena_of(j), bool, n + 1);
+    for (uint32_t k = 0; k < n; k++) c.like[k] = k;
+    for (uint32_t k = 0; k < r->nidentities; k++) {
+        const pass_identity *i = &r->identities[k];
+        c.like[class_of(&c, i->member_a, i->param_a)] = class_of(&c, i->member_b, i->param_b);
+    }
+    for (uint32_t m = 0; m < r->nmembers; m++)
+        for (uint32_t p = 0; p < r->members[m].kernel->nparams; p++)
+            c.written[class_of(&c, m, p)] |= is_written(&j->options.members[m], p);
+    return c;
+}
+
+/* Nothing is proved of memory that has two addresses, if a member writes it by one of them. */
 static void refuse_overlaps(fuse_job *j) {
+    if (!j->options.overlap_count) return;
+    const param_classes classes = find_classes(j);
     for (size_t n = 0; n < j->options.overlap_count; n++) {
         const spvf_identity *o = &j->options.overlaps[n];
         const ir_func *a = j->request.members[o->member_a].kernel;
         const ir_func *b = j->request.members[o->member_b].kernel;
-        if (is_written(&j->options.members[o->member_a], o->param_a) ||
-            is_written(&j->options.members[o->member_b], o->param_b))
+        if (classes.written[class_of(&classes, o->member_a, o->param_a)] ||
+            classes.written[class_of(&classes, o->member_b, o->param_b)])
             refuse(j, "fuse.overlap",
                    "%s of @%s and %s of @%s reach the same memory from different addresses",
                    name_param(j, a, o->param_a), a->name, name_param(j, b, o->param_b), b->name);

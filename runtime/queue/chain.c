@@ -113,15 +113,23 @@ static void add_member(fuse_try *t, uint32_t member) {
     for (uint32_t p = 0; p < l->kernel->arg_count; p++) add_arg(t, member, p);
 }
 
-static const int64_t *const *known_values(fuse_try *t, uint32_t member, const ir_func *f) {
-    const int64_t **value = ir_new_array(&t->arena, const int64_t *, f->nparams + 1);
+/* By parameter of a member. */
+typedef struct {
+    const int64_t **value;
+    const uint8_t **bytes;
+} known_args;
+
+static known_args find_known(fuse_try *t, uint32_t member, const ir_func *f) {
+    const known_args known = {ir_new_array(&t->arena, const int64_t *, f->nparams + 1),
+                              ir_new_array(&t->arena, const uint8_t *, f->nparams + 1)};
     for (uint32_t k = 0; k < t->constants.n; k++) {
         const spvf_constant *c = &t->constants.data[k];
         if (c->member != member || c->param >= f->nparams) continue;
         const pass_constant inner = {c->member, c->param, c->bytes, c->size};
-        value[c->param] = pass_constant_number(f, &inner, &t->arena);
+        known.value[c->param] = pass_constant_number(f, &inner, &t->arena);
+        known.bytes[c->param] = pass_constant_bytes(f, &inner);
     }
-    return value;
+    return known;
 }
 
 /* By the range of a link and its constants. */
@@ -129,7 +137,9 @@ static pass_reach *find_reach(fuse_try *t, uint32_t member) {
     const rt_chain_link *l = link_of(t, member);
     ir_func *f = ir_func_find(t->members.data[member].module->ir, l->kernel->name);
     const ir_range range = rt_inner_range(&l->range);
-    const pass_launch launch = {.kernel = f, .range = &range, .value = known_values(t, member, f)};
+    const known_args known = find_known(t, member, f);
+    const pass_launch launch = {
+        .kernel = f, .range = &range, .value = known.value, .bytes = known.bytes};
     pass_reach *reach = ir_new_array(&t->divider->arena, pass_reach, l->kernel->arg_count + 1);
     if (f->nparams == l->kernel->arg_count) pass_find_reach(&launch, &t->arena, reach);
     return reach;

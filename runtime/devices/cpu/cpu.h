@@ -38,6 +38,10 @@ const char *rt_cpu_missing(void);
 
 /* ---------------------------------------------------------------------------------- local sizes */
 
+/* Nothing is known of arguments of local memory that together are more than a group can have; such
+ * launches are refused. */
+void rt_cpu_limit_local_args(pass_group_shape *shape);
+
 /* Groups of so many items: whole ones, wherever there are any. */
 void rt_cpu_groups_of(uint64_t items, const spvf_range *range, uint64_t local[3]);
 /* The local size of a launch that says none; `subgroup` is that size. */

@@ -117,16 +117,18 @@ static bool is_small(const launch *l) {
     return tiered && volume(l->info.global_size) <= few;
 }
 
-/* Nothing is known of more memory than a group can have, which take_local refuses. */
+void rt_cpu_limit_local_args(pass_group_shape *s) {
+    uint64_t all = 0;
+    for (unsigned n = 0; n < PASS_LOCAL_ARGS; n++)
+        all = s->local_args[n] > most_bytes - all ? most_bytes : all + s->local_args[n];
+    if (all == most_bytes) memset(s->local_args, 0, sizeof s->local_args);
+}
+
 static void find_local_args(const launch *l, pass_group_shape *s) {
     const rt_launch *what = l->what->launch;
-    uint64_t all = 0;
-    for (size_t k = 0, n = 0; k < what->count && n < PASS_LOCAL_ARGS; k++) {
-        if (what->args[k].kind != RT_ARG_LOCAL) continue;
-        all = what->args[k].size > most_bytes - all ? most_bytes : all + what->args[k].size;
-        s->local_args[n++] = what->args[k].size;
-    }
-    if (all == most_bytes) memset(s->local_args, 0, sizeof s->local_args);
+    for (size_t k = 0, n = 0; k < what->count && n < PASS_LOCAL_ARGS; k++)
+        if (what->args[k].kind == RT_ARG_LOCAL) s->local_args[n++] = what->args[k].size;
+    rt_cpu_limit_local_args(s);
 }
 
 static pass_group_shape shape_of(const launch *l) {

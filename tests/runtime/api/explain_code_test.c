@@ -19,6 +19,12 @@ static const char kernels[] =
     "  %i: i64 = global_id 0\n  %j: i64 = global_id 1\n  %n: i64 = shl %j, 6\n"
     "  %s: i64 = add %n, %i\n  %o: i64 = shl %s, 2\n  %r: ptr.global = ptradd %out, %o inbounds\n"
     "  %v: i32 = trunc %i\n  store %v, %r align 4\n  ret\n}\n"
+    "kernel @kept(%a: ptr.global of i32, %l: ptr.local of i32) {\nentry:\n"
+    "  %i: i64 = global_id 0\n  %j: i64 = local_id 0\n  %o: i64 = shl %i, 2\n"
+    "  %k: i64 = shl %j, 2\n  %p: ptr.global = ptradd %a, %o inbounds\n"
+    "  %q: ptr.local = ptradd %l, %k inbounds\n  %x: i32 = load %p align 4\n"
+    "  store %x, %q align 4\n  barrier workgroup workgroup seq_cst local\n"
+    "  %y: i32 = load %q align 4\n  store %y, %p align 4\n  ret\n}\n"
     "kernel @absent(%a: ptr.global of i32) refused \"it has no end\"\n";
 
 static spvf_context *c;
@@ -187,6 +193,28 @@ Test(explain_code, groups_of_plans) {
     cr_expect_eq(spvf_plan_explain_code(p, 0, NULL, NULL), SPVF_ERROR_ARGUMENT);
     cr_expect_null(e);
     spvf_plan_destroy(p);
+    leave_folder();
+}
+
+/* The code of launches knows sizes of local memory, unless these are more than a group can have. */
+Test(explain_code, local_memory_of_launches) {
+    static const char *const sizes[] = {"256", "4294967552"};
+    in_folder_with(kernels);
+    for (int n = 0; n < 2; n++) {
+        spvf_explanation *e;
+        char text[200];
+        snprintf(text, sizeof text,
+                 "buffer a i32[64]\nfuse one {\n"
+                 "  launch \"k.ir\":kept global 64 local 64 args a, local %s\n"
+                 "  launch \"k.ir\":noted global 32 local 32 args a\n}\n",
+                 sizes[n]);
+        spvf_plan *p = load_plan(c, text);
+        explain_group(p, 0, "x86_64:v3", &e);
+        cr_assert(!e->fused && e->code_count == 2 && !e->codes->failure, "%s", messages);
+        cr_expect_eq(e->codes->facts >> SPVF_FACT_LOCAL_MEMORY & 1, n == 0);
+        spvf_explanation_destroy(e);
+        spvf_plan_destroy(p);
+    }
     leave_folder();
 }
 

@@ -118,6 +118,19 @@ static void explain(bool fused) {
     cr_assert_str_eq(messages, "");
 }
 
+/* Neither of the two is written by its member, but the first one is what `add` writes. */
+Test(explain, overlaps_with_what_another_member_writes) {
+    const spvf_identity overlap = {1, 0, 1, 1};
+    follow_add("add");
+    request.overlaps = &overlap;
+    request.overlap_count = 1;
+    explain(false);
+    cr_expect_str_eq(report->refusal->rule, "fuse.overlap");
+    spvf_explanation_destroy(report);
+    request.identity_count = 0;
+    explain(true); /* both are read only */
+}
+
 static bool has_rule(const char *id) {
     for (size_t k = 0; k < report->decision_count; k++)
         if (strcmp(report->decisions[k].rule, id) == 0) return true;

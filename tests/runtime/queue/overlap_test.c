@@ -67,6 +67,65 @@ Test(overlap, memory_at_two_addresses_is_not_fused) {
     cr_expect_eq(t.back[COUNT - 1], COUNT + 100);
 }
 
+/* to[s.offset + i] = from[i] */
+static const char moved[] = "target 64\n"
+                            "kernel @moved(%to: ptr.global of i32, %from: ptr.global of i32, "
+                            "%s: ptr.private byval(16) align 8 of {i64, i64}) {\n"
+                            "entry:\n"
+                            "  %i: i64 = global_id 0\n"
+                            "  %s8: ptr.private = ptradd %s, 8\n"
+                            "  %offset: i64 = load %s8 align 8\n"
+                            "  %at: i64 = add %i, %offset\n"
+                            "  %o: i64 = shl %i, 2\n"
+                            "  %b: i64 = shl %at, 2\n"
+                            "  %p: ptr.global = ptradd %from, %o\n"
+                            "  %q: ptr.global = ptradd %to, %b\n"
+                            "  %v: i32 = load %p align 4\n"
+                            "  store %v, %q align 4\n"
+                            "  ret\n"
+                            "}\n";
+
+/* Writes half of `low` from element `offset` on, and reads its second half. */
+static void run_halves(uint64_t offset, size_t kernels_wanted) {
+    const spvf_graph_options constants = {.size = sizeof constants, .constants = true};
+    const uint64_t bytes[] = {0, offset};
+    spvf_context *c = new_context();
+    spvf_module *m = load_text(c, moved);
+    spvf_program *p;
+    cr_assert_eq(spvf_program_create(t.device, m, &p), SPVF_OK, "%s", messages);
+    spvf_graph_destroy(graph);
+    cr_assert_eq(spvf_graph_create(t.device, &constants, &graph), SPVF_OK);
+    const spvf_argument args[] = {
+        all_of(low), all_of(t.b[0]), {.bytes = bytes, .size = sizeof bytes}};
+    spvf_launch what = launch_of(&t, "moved", args, 3);
+    what.program = p;
+    what.range.global[0] = COUNT / 2;
+    cr_assert_eq(spvf_graph_launch(graph, &what, NULL), SPVF_OK, "%s", messages);
+    const spvf_argument second = {.buffer = low, .offset = COUNT / 2 * 4};
+    const spvf_argument more[] = {all_of(t.b[1]), second, {.bytes = &(int32_t){0}, .size = 4}};
+    what = launch_of(&t, "add", more, 3);
+    what.range.global[0] = COUNT / 2;
+    cr_assert_eq(spvf_graph_launch(graph, &what, NULL), SPVF_OK, "%s", messages);
+    run_graph(kernels_wanted);
+    spvf_program_destroy(p);
+    spvf_module_destroy(m);
+    spvf_context_destroy(c);
+}
+
+/* What a kernel reaches follows from the members of a struct by value, as from other numbers. */
+Test(overlap, offsets_in_structs_tell_what_is_apart) {
+    run_halves(0, 1);
+    read_back(&t, t.other, 1);
+    for (int n = 0; n < COUNT / 2; n++) cr_assert_eq(t.back[n], n + COUNT / 2);
+}
+
+Test(overlap, offsets_in_structs_tell_what_overlaps) {
+    run_halves(COUNT / 2, 2);
+    expect_overlap();
+    read_back(&t, t.other, 1);
+    for (int n = 0; n < COUNT / 2; n++) cr_assert_eq(t.back[n], n);
+}
+
 Test(overlap, offsets_and_buffers_that_begin_elsewhere_are_one_address) {
     record((spvf_argument){.buffer = low, .offset = 4}, all_of(t.b[0]), 10);
     record(all_of(t.b[1]), all_of(high), 100);
