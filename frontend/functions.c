@@ -1,9 +1,11 @@
 /* functions.c — signatures, parameters, calls, returns.
  *
  * A struct or array parameter becomes one parameter per leaf; a kernel's stays one argument, a
- * pointer to a copy (as compilers pass them).  A struct or array result is written through an extra
- * first parameter, to memory that the caller provides.  When an entry point and an exported
- * function have the same name (llvm-spirv wraps kernels that way), the kernel keeps it.
+ * pointer to a copy (as compilers pass them).  A host cannot give a kernel the address of private
+ * memory, so a pointer to storage class Function is such an argument without ByVal, too.  A struct
+ * or array result is written through an extra first parameter, to memory that the caller provides.
+ * When an entry point and an exported function have the same name (llvm-spirv wraps kernels that
+ * way), the kernel keeps it.
  */
 #include "frontend/reader.h"
 
@@ -44,11 +46,23 @@ static ir_param byval_param(reader *r, const spv_type *t) {
                       .byval_size = ir_sizeof(r->m, t->memory)};
 }
 
-static ir_param pointer_param(reader *r, const spv_type *t, const spv_decor *d) {
+/* A pointer to private memory that a kernel takes without saying that it is a copy. */
+static void take_by_value(reader *r, const ir_param *p) {
+    if (p->pointee == IR_VOID)
+        spv_refuse(r, "a parameter points to private memory, and its type does not say how much");
+    spv_warn(r, WARN_BYVAL);
+}
+
+static ir_param pointer_param(reader *r, const spv_function *f, const spv_type *t,
+                              const spv_decor *d) {
     const spv_type *pointee = spv_pointee(r, t);
     ir_param p = {.attrs = param_attrs(d, t)};
     p.pointee = pointee ? pointee->memory : IR_VOID;
     p.align = d->has & D_ALIGNMENT ? spv_power_of_two(r, d->alignment) : 0;
+    if (f->entry && t->value == ir_ptr(IR_PRIVATE) && !(p.attrs & IR_PARAM_BYVAL)) {
+        take_by_value(r, &p);
+        p.attrs |= IR_PARAM_BYVAL;
+    }
     if ((p.attrs & IR_PARAM_BYVAL) && p.pointee != IR_VOID)
         p.byval_size = ir_sizeof(r->m, p.pointee);
     return p;
@@ -68,7 +82,7 @@ static ir_param param_facts(reader *r, const spv_function *f, spv_type *t, uint3
     const spv_decor *d = spv_decor_of(r, id);
     const char *name = spv_name(r, id);
     ir_param p = is_by_pointer(f, t)    ? byval_param(r, t)
-                 : t->form == T_POINTER ? pointer_param(r, t, d)
+                 : t->form == T_POINTER ? pointer_param(r, f, t, d)
                                         : (ir_param){.attrs = param_attrs(d, t)};
     p.name = name ? ir_strdup(&r->m->arena, name) : NULL;
     if (d->has & D_SPECIALIZED) mark_specialized(r, f, param_type(r, f, t, 0), &p);

@@ -112,6 +112,10 @@ bool pass_run(ir_module *m, const pass_options *options);
 typedef void pass_refusal_fn(void *user, const ir_func *kernel, const char *why);
 void pass_find_refusals(ir_module *m, ir_arena *scratch, pass_refusal_fn *found, void *user);
 
+/* Pointers that the layout of the module declares as structs by value become such parameters, as
+ * pass `closures` does first; true when something has changed. (closure_pointers.c) */
+bool pass_take_structs(ir_module *m, ir_arena *scratch);
+
 /* Computes the arms of a hammock that b opens before its branch, with selects, if they are small.
  * After that, edge *edge of b may be taken always. (hammock.c) */
 bool pass_select_arms(ir_builder *at, ir_block *b, unsigned *edge);

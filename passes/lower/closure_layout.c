@@ -1,7 +1,7 @@
 /* closure_layout.c — what a module declares of structs by value, with the functions that it names.
  *
- * Everything that is wrong ends the pass before it has changed anything, with an error whose name
- * stays the same: docs/PASSES.md has a list of them.
+ * Everything that is wrong ends the pass before it has taken a struct apart, with an error whose
+ * name stays the same: docs/PASSES.md has a list of them.
  */
 #include "passes/lower/closures.h"
 
@@ -129,6 +129,8 @@ static void read_closure(closure_pass *p, const ir_layout_closure *c) {
     const ir_func *f = ir_func_find(p->m, c->kernel);
     if (!f || ir_is_declaration(f) || !(f->flags & IR_FUNC_KERNEL))
         closure_fail(p, "layout-mismatch", "the module has no kernel '%s'", c->kernel);
+    if (ir_map_get(&p->called, (uintptr_t)f))
+        closure_fail(p, "called", "other functions call kernel '%s'", f->name);
     if (c->param >= f->nparams || !(f->param[c->param].attrs & IR_PARAM_BYVAL))
         closure_fail(p, "layout-mismatch", "kernel '%s' takes no struct as parameter %u", c->kernel,
                      c->param);

@@ -6,7 +6,8 @@
  *               offsets, at the place of the closure; each element of structs and arrays in it is
  *               a member.  The parameter says where it was (ir_param.closure, offset).  A special
  *               member becomes the parameters of the function that initializes it.
- *               The module may declare more about its closures (ir/layout.h)
+ *               The module may declare more about its closures (ir/layout.h), also that a pointer
+ *               is one (closure_pointers.c)
  *   needs       kernels as they are read
  *   leaves      a stack variable in place of the closure, which the kernel fills first, and then
  *               calls the functions of specials.  sroa and mem2reg make values of its members;
@@ -266,23 +267,13 @@ static bool lower(const closure_pass *p, ir_func *f) {
     return changed;
 }
 
-/* The functions that others call, by address. */
-static void find_called(closure_pass *p) {
-    foreach_func (f, p->m)
-        if (!ir_is_declaration(f))
-            foreach_block (b, f)
-                foreach_inst (i, b)
-                    if (i->op == IR_OP_call)
-                        ir_map_set(p->scratch, &p->called, (uintptr_t)i->imm.func, i->imm.func);
-}
-
 bool pass_closures(ir_module *m, pass_ctx *cx) {
     static const ir_layout nothing;
     ir_map checked = {0};
     closure_pass p = {.m = m, .scratch = cx->scratch, .layout = m->layout, .checked = &checked};
     if (!p.layout) p.layout = &nothing;
-    bool changed = false;
-    find_called(&p);
+    bool changed = pass_take_structs(m, cx->scratch);
+    closure_find_called(m, cx->scratch, &p.called);
     closure_read_layout(&p);
     foreach_func (f, m)
         if (f->flags & IR_FUNC_KERNEL && !ir_is_declaration(f)) changed |= lower(&p, f);

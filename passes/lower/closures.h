@@ -53,6 +53,8 @@ typedef struct {
 /* Reports an error that has a name, about a parameter of a kernel, and leaves the pass. */
 IR_NORETURN void closure_fail(const closure_pass *p, const char *name, const char *fmt, ...)
     IR_PRINTF(3, 4);
+/* The functions that others call, by address. (closure_pointers.c) */
+void closure_find_called(ir_module *m, ir_arena *scratch, ir_map *called);
 /* Finds all that is declared in the module, and checks it. (closure_layout.c) */
 void closure_read_layout(closure_pass *p);
 const closure_functions *closure_find_functions(const closure_pass *p, const char *init,

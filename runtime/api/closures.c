@@ -48,6 +48,7 @@ static void keep_lowered(spvf_module *m) {
 
 void rt_lower_closures(spvf_module *m) {
     bool any = m->ir->layout != NULL;
+    pass_take_structs(m->ir, &m->arena);
     foreach_func (f, m->ir)
         if (f->flags & IR_FUNC_KERNEL && has_struct(f) && !rt_has_members(f)) {
             keep_args(m, f);

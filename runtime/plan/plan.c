@@ -6,7 +6,7 @@
  *   init    = values | "iota" [ "*" value ] | "random" seed | "file" string
  *   scalar  = "scalar" name elem [ "[" count "]" ] "=" values
  *   launch  = "launch" string ":" name { "global" sizes | "local" sizes | "offset" sizes
- *             | "spec" id "=" value | "define" name "=" name { "," name }
+ *             | "spec" id "=" value | "define" name "=" name { "," name } | "layout" string
  *             | "args" given { "," given } }
  *   given   = arg | "{" arg { "," arg } "}"
  *   sizes   = n [ [ "," ] n [ [ "," ] n ] ]
@@ -329,18 +329,10 @@ static void parse_definition(parser *p, rt_plan_launch *l) {
     *ir_push(a, &l->definitions) = d;
 }
 
-static void check_range(parser *p, const rt_plan_launch *l, const uint32_t n[3]) {
-    if (!n[0]) rt_plan_fail(p->plan, l->at, "launch needs 'global' and its sizes");
-    if ((n[1] && n[1] != n[0]) || (n[2] && n[2] != n[0]))
-        rt_plan_fail(p->plan, l->at, "global, local and offset must have the same number of sizes");
-    for (uint32_t d = 0; d < n[0]; d++) {
-        if (!l->range.global[d]) rt_plan_fail(p->plan, l->at, "a global size is 0");
-        if (n[1] && !l->range.local[d]) rt_plan_fail(p->plan, l->at, "a local size is 0");
-        if (n[1] && l->range.global[d] % l->range.local[d])
-            rt_plan_fail(p->plan, l->at, "global size %llu is not a multiple of local size %llu",
-                         (unsigned long long)l->range.global[d],
-                         (unsigned long long)l->range.local[d]);
-    }
+/* A launch has one layout, which declares what types of the module do not say. */
+static void parse_layout(parser *p, rt_plan_launch *l) {
+    if (l->layout) rt_plan_fail(p->plan, p->token, "a launch has one layout");
+    l->layout = take_string(p, "the file name of a layout in quotes");
 }
 
 static rt_plan_launch parse_launch(parser *p) {
@@ -360,13 +352,15 @@ static rt_plan_launch parse_launch(parser *p) {
             parse_spec(p, &l);
         else if (accept_word(p, "define"))
             parse_definition(p, &l);
+        else if (accept_word(p, "layout"))
+            parse_layout(p, &l);
         else if (accept_word(p, "args"))
             parse_args(p, &l);
         else
             break;
     }
     l.range.dims = n[0];
-    check_range(p, &l, n);
+    rt_check_range(p->plan, &l, n);
     return l;
 }
 

@@ -108,6 +108,7 @@ typedef struct {
     ir_vec(spvf_spec_value) specs;
     ir_vec(rt_token) spec_at;
     ir_vec(spvf_definition) definitions;
+    const char *layout; /* a file, as in the plan, or NULL */
 } rt_plan_launch;
 
 typedef struct {
@@ -152,6 +153,8 @@ IR_NORETURN void rt_plan_fail(const spvf_plan *plan, rt_token at, const char *fm
 /* A number as bits of an element type; fails at its place when it does not fit. */
 uint64_t rt_literal(const spvf_plan *plan, rt_token number, bool negative, rt_elem elem);
 void rt_print_element(ir_text *t, rt_elem e, uint64_t bits);
+/* Fails unless the sizes of a launch, n[k] of global, local and offset, are a range. */
+void rt_check_range(const spvf_plan *plan, const rt_plan_launch *l, const uint32_t n[3]);
 /* Reports a warning at a place of the plan. */
 void rt_plan_warn(const spvf_plan *plan, rt_token at, const char *fmt, ...) IR_PRINTF(3, 4);
 /* From here on messages without a place belong to this one; until the guard ends. */
@@ -162,10 +165,9 @@ const char *rt_plan_path(const spvf_plan *plan, ir_arena *a, const char *path);
 
 /* ----------------------------------------------------------------- running plans (plan_run.c …) */
 
-/* Modules of a plan, loaded and optimized once per file and set of spec values. */
+/* Modules of a plan, loaded and optimized once per file, layout and set of spec values. */
 typedef struct {
-    const char *path;
-    const rt_plan_launch *first; /* whose spec values it was read with */
+    const rt_plan_launch *first; /* that says how it was read */
     spvf_module *module;
     rt_program *program; /* on the device of the run, or NULL */
 } rt_loaded;

@@ -28,6 +28,13 @@ static bool same_definitions(const rt_plan_launch *a, const rt_plan_launch *b) {
     return true;
 }
 
+/* Do both launch kernels of one file, read in one way? */
+static bool is_same_module(const rt_plan_launch *a, const rt_plan_launch *b) {
+    const char *layout = a->layout ? a->layout : "", *other = b->layout ? b->layout : "";
+    return strcmp(a->path, b->path) == 0 && strcmp(layout, other) == 0 && same_specs(a, b) &&
+           same_definitions(a, b);
+}
+
 const char *rt_plan_path(const spvf_plan *plan, ir_arena *a, const char *path) {
     if (path[0] == '/' || !plan->folder[0]) return path;
     return ir_sprintf(a, "%s/%s", plan->folder, path);
@@ -36,6 +43,15 @@ const char *rt_plan_path(const spvf_plan *plan, ir_arena *a, const char *path) {
 static bool is_opencl_c(const char *path) {
     const char *dot = strrchr(path, '.');
     return dot && strcmp(dot, ".cl") == 0;
+}
+
+/* What the launch declares of its module. */
+static spvf_layout read_layout(const rt_library *lib, const rt_plan_launch *l) {
+    size_t size;
+    const char *path = rt_plan_path(lib->plan, lib->arena, l->layout);
+    const char *text = rt_read_file(lib->plan->context, lib->arena, path, &size);
+    if (memchr(text, 0, size)) rt_plan_fail(lib->plan, l->at, "'%s' is no text", l->layout);
+    return (spvf_layout){.size = sizeof(spvf_layout), .text = text, .text_name = path};
 }
 
 static void load(rt_library *lib, const rt_plan_launch *l) {
@@ -51,8 +67,10 @@ static void load(rt_library *lib, const rt_plan_launch *l) {
                              .opencl_c = is_opencl_c(path) ? "" : NULL,
                              .definitions = l->definitions.data,
                              .definition_count = l->definitions.n};
+    const spvf_layout layout = l->layout ? read_layout(lib, l) : (spvf_layout){0};
+    if (l->layout) o.layout = &layout;
     rt_loaded *known = ir_new(lib->arena, rt_loaded);
-    *known = (rt_loaded){.path = l->path, .first = l};
+    *known = (rt_loaded){.first = l};
     *ir_push(lib->arena, &lib->loaded) = known;
     spvf_status status = spvf_module_load(plan->context, path, bytes, size, &o, &known->module);
     if (status == SPVF_OK) lib->answers += pass_reflect(known->module->ir, &lib->reflection);
@@ -66,9 +84,7 @@ static void load(rt_library *lib, const rt_plan_launch *l) {
 rt_loaded *rt_library_get(rt_library *lib, const rt_plan_launch *l) {
     for (uint32_t i = 0; i < lib->loaded.n; i++) {
         rt_loaded *known = lib->loaded.data[i];
-        if (strcmp(known->path, l->path) == 0 && same_specs(known->first, l) &&
-            same_definitions(known->first, l))
-            return known;
+        if (is_same_module(known->first, l)) return known;
     }
     load(lib, l);
     return lib->loaded.data[lib->loaded.n - 1];

@@ -1,4 +1,4 @@
-/* plan_number.c — numbers of the plan language as bits of an element type.
+/* plan_number.c — numbers of the plan language as bits of an element type, and as a range.
  *
  * A number is spelled as in C: decimal or hexadecimal, floats also with a binary exponent, with an
  * optional suffix that says nothing here: the type is that of the place of the number.
@@ -77,5 +77,19 @@ void rt_print_element(ir_text *t, rt_elem e, uint64_t v) {
         ir_putf(t, "%lld", (long long)ir_sext(v, bits));
     } else {
         ir_putf(t, "%llu", (unsigned long long)v);
+    }
+}
+
+void rt_check_range(const spvf_plan *plan, const rt_plan_launch *l, const uint32_t n[3]) {
+    if (!n[0]) rt_plan_fail(plan, l->at, "launch needs 'global' and its sizes");
+    if ((n[1] && n[1] != n[0]) || (n[2] && n[2] != n[0]))
+        rt_plan_fail(plan, l->at, "global, local and offset must have the same number of sizes");
+    for (uint32_t d = 0; d < n[0]; d++) {
+        if (!l->range.global[d]) rt_plan_fail(plan, l->at, "a global size is 0");
+        if (n[1] && !l->range.local[d]) rt_plan_fail(plan, l->at, "a local size is 0");
+        if (n[1] && l->range.global[d] % l->range.local[d])
+            rt_plan_fail(plan, l->at, "global size %llu is not a multiple of local size %llu",
+                         (unsigned long long)l->range.global[d],
+                         (unsigned long long)l->range.local[d]);
     }
 }

@@ -1,10 +1,11 @@
 /* closures.c — programs of OpenCL that set structs with pointers, as SYCL runtimes do: the closures of
  * tests/sycl/pipelines.cpp, with addresses of shared virtual memory.
  *
- *     closures PIPELINES.spv
+ *     closures PIPELINES.spv POINTERS.spv
  *
  * A chain of eight launches is enqueued, and recorded in a command buffer, with memory of several
- * kinds.  The results are those of the host, and the command buffer is one launch.
+ * kinds.  The results are those of the host, and the command buffer is one launch.  POINTERS.spv has
+ * kernels that take a closure as a pointer (tests/sycl/pointers.spvasm).
  */
 #include "tests/file.h"
 #include "tests/opencl/stress.h"
@@ -251,13 +252,39 @@ static void load_entries(void) {
     load_entry(platform, "clGetCommandBufferInfoKHR", &get_info);
 }
 
-static bool build(const char *path) {
+static cl_program build(const char *path) {
     size_t size;
     char *il = read_file(path, &size);
-    if (!il) return false;
-    program = clCreateProgramWithIL(context, il, size, NULL);
+    if (!il) return NULL;
+    cl_program built = clCreateProgramWithIL(context, il, size, NULL);
     free(il);
-    return program && !clBuildProgram(program, 0, NULL, NULL, NULL, NULL);
+    expect(built && !clBuildProgram(built, 0, NULL, NULL, NULL, NULL));
+    return built;
+}
+
+/* A pointer to private memory is a struct that the host sets; a generic one is an address. */
+static void test_pointers(cl_program pointers) {
+    const struct {
+        const float *in;
+        float *out;
+        float by;
+    } closure = {clSVMAlloc(context, CL_MEM_READ_WRITE, COUNT * sizeof(float), 0),
+                 clSVMAlloc(context, CL_MEM_READ_WRITE, COUNT * sizeof(float), 0), 3};
+    float *in = (float *)(uintptr_t)closure.in;
+    for (unsigned n = 0; n < COUNT; n++) in[n] = (float)n;
+    cl_kernel by_value = clCreateKernel(pointers, "scale", NULL);
+    cl_kernel generic = clCreateKernel(pointers, "shift", NULL);
+    check(clSetKernelArg(by_value, 0, sizeof(void *), &in) == CL_INVALID_ARG_SIZE, "size",
+          "pointers");
+    check(clSetKernelArg(generic, 0, 32, &closure) == CL_INVALID_ARG_SIZE, "generic", "pointers");
+    expect(!clSetKernelArg(by_value, 0, sizeof closure, &closure));
+    expect(!clEnqueueNDRangeKernel(queue, by_value, 1, NULL, &items, &group, 0, NULL, NULL));
+    expect(!clFinish(queue) && !clReleaseKernel(by_value) && !clReleaseKernel(generic));
+    bool right = true;
+    for (unsigned n = 0; n < COUNT; n++) right &= closure.out[n] == 3 * (float)n;
+    check(right, "wrong result", "pointers");
+    clSVMFree(context, in);
+    clSVMFree(context, closure.out);
 }
 
 int main(int argc, char **argv) {
@@ -265,11 +292,15 @@ int main(int argc, char **argv) {
     begin_context();
     load_entries();
     queue = new_queue(true);
-    if (argc != 2 || !build(argv[1])) return 2;
+    if (argc != 3 || !(program = build(argv[1]))) return 2;
+    cl_program pointers = build(argv[2]);
+    if (!pointers) return 2;
     test_arguments();
     test_union();
     for (memory_kind k = 0; k < KINDS; k++) test_chain(k);
-    expect(!clReleaseProgram(program) && !clReleaseCommandQueue(queue));
+    test_pointers(pointers);
+    expect(!clReleaseProgram(program) && !clReleaseProgram(pointers));
+    expect(!clReleaseCommandQueue(queue));
     end_context(&called, 0);
     check(!wrong, "a call failed", "OpenCL");
     printf("%u passed, %u failed\n", passed, failed);

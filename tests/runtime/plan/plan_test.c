@@ -95,6 +95,12 @@ static const bad_plan bad[] = {
     {"launch \"k.spv\":k global 8 args {x, s x}", "p:3:38: error: expected '}', found 'x'"},
     {"launch \"k.spv\":k global 8 spec 1 = 2 spec 1 = 3", "p:3:43: error: spec 1 is given twice"},
     {"launch \"k.spv\":k global 8 spec x = 2", "p:3:32: error: expected a SpecId, found 'x'"},
+    {"launch \"k.spv\":k global 8 layout k",
+     "p:3:34: error: expected the file name of a layout in quotes, found 'k'"},
+    {"launch \"k.spv\":k global 8 layout",
+     "p:3:33: error: expected the file name of a layout in quotes, found the end of the plan"},
+    {"launch \"k.spv\":k global 8 layout \"a\" layout \"b\"",
+     "p:3:45: error: a launch has one layout"},
     /* groups */
     {"fuse {", "p:3:6: error: expected a name for the fused kernel, found '{'"},
     {"fuse g launch", "p:3:8: error: expected '{', found 'launch'"},
