@@ -8,7 +8,7 @@ for tool in dh lintian fakeroot; do
 done
 rm -rf "$build/deb"
 mkdir -p "$build/deb/tree"
-git ls-files -z -- debian docs packaging runtime CHANGELOG.md LICENSE NOTICE README.md |
+git ls-files -z -- debian docs packaging python runtime CHANGELOG.md LICENSE NOTICE README.md |
     xargs -0 cp --parents -t "$build/deb/tree"
 ln -s "$build" "$build/deb/tree/build"
 cd "$build/deb/tree"

@@ -5,6 +5,7 @@
 #   PREFIX      /usr/local
 #   LIBDIR      the libraries: lib; below PREFIX unless it begins with "/"
 #   ICDDIR      what tells the OpenCL loader of the library: etc/OpenCL/vendors, likewise
+#   PYTHONDIR   the module for Python: lib/python3/dist-packages, likewise
 #   DESTDIR     a folder in front of all of them, for packages
 #   STRIP       what removes symbols: strip; "true" leaves them
 #
@@ -18,6 +19,7 @@ below() { case $1 in /*) echo "$1" ;; *) echo "$prefix/$1" ;; esac }
 prefix=${PREFIX:-/usr/local}
 libdir=$(below "${LIBDIR:-lib}")
 icddir=$(below "${ICDDIR:-etc/OpenCL/vendors}")
+pythondir=$(below "${PYTHONDIR:-lib/python3/dist-packages}")
 to=${DESTDIR:-}
 version=$(sed -n 's/^#define SPVF_VERSION_M[A-Z]*OR //p' runtime/spvfuse.h | paste -sd .)
 
@@ -75,6 +77,7 @@ done
 made "$prefix/share/bash-completion/completions/spvfuse" completion bash
 made "$prefix/share/zsh/vendor-completions/_spvfuse" completion zsh
 made "$prefix/share/fish/vendor_completions.d/spvfuse.fish" completion fish
+put 644 python/spvfuse.py "$pythondir/spvfuse.py"
 filled packaging/spvfuse.pc.in "$libdir/pkgconfig/spvfuse.pc"
 filled packaging/spvfuseConfig.cmake.in "$libdir/cmake/spvfuse/spvfuseConfig.cmake"
 filled packaging/spvfuseConfigVersion.cmake.in "$libdir/cmake/spvfuse/spvfuseConfigVersion.cmake"

@@ -45,6 +45,7 @@ suite command sh tests/runtime/cli/command.sh "$release"
 suite bugs sh tests/runtime/cli/bugs.sh "$release"
 suite cli-source sh tests/runtime/cli/source.sh "$release"
 suite cli-words sh tests/runtime/cli/words.sh "$release"
+suite python sh tests/python/python.sh "$release"
 [ -z "$first" ] || suite device "$release/tests/device/device" cpu
 suite cuda-command sh tests/runtime/devices/cuda/command.sh "$release"
 suite growth sh tests/passes/vectorize/growth.sh "$release"

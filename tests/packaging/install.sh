@@ -83,6 +83,10 @@ if command -v clinfo >/dev/null 2>&1; then
 fi
 check "manual pages" grep -q "SH NAME" "$here/share/man/man1/spvfuse-compile.1"
 check "completion" grep -q "complete -F" "$here/share/bash-completion/completions/spvfuse"
+if /usr/bin/python3 -c '' 2>/dev/null; then
+    check "Python" env LD_LIBRARY_PATH="$here/lib" PYTHONPATH="$here/lib/python3/dist-packages" \
+        PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -c "import spvfuse; spvfuse.Context().device('cpu')"
+fi
 check "uninstall" sh packaging/install.sh --uninstall "$build"
 check "nothing is left" is_empty "$here"
 check "no folder of ours is left" sh -c "! find '$here' -name '*spvfuse*' | grep ."

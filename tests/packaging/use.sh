@@ -28,9 +28,12 @@ gcc main.c $(pkg-config --cflags --libs spvfuse) -o main
 gcc -static main.c $(pkg-config --static --cflags --libs spvfuse) -o main 2>log || cat log
 ./main
 
+apt-get install -y --no-install-recommends ./python3-spvfuse_*.deb >log 2>&1 || { cat log; exit 1; }
+python3 -c 'import spvfuse; print(list(spvfuse.Context().load("saxpy.spv").kernels))'
+
 apt-get install -y --no-install-recommends ./spvfuse-opencl-icd_*.deb clinfo >log 2>&1 || { cat log; exit 1; }
 clinfo -l | tee log
 grep -q spvfuse log
-apt-get remove -y libspvfuse0 spvfuse spvfuse-doc >log 2>&1
+apt-get remove -y libspvfuse0 spvfuse spvfuse-doc python3-spvfuse >log 2>&1
 ! find /usr /etc -name '*spvfuse*' ! -path '*/OpenCL/vendors/*' | grep .
 echo "packages: installed, used and removed"

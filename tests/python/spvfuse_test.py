@@ -1,0 +1,188 @@
+"""spvfuse_test.py KERNELS.cl: what the binding does, with arrays of Python, and of NumPy where that is."""
+import array
+import gc
+import pathlib
+import sys
+import unittest
+
+import spvfuse
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+kernels = sys.argv.pop(1)
+COUNT = 4096
+
+
+def members(module, second="add"):
+    return [spvfuse.Member(module, "scale", COUNT, 64), spvfuse.Member(module, second, COUNT, 64)]
+
+
+class Modules(unittest.TestCase):
+    def setUp(self):
+        self.context = spvfuse.Context()
+        self.module = self.context.load(kernels)
+
+    def test_kernels(self):
+        scale = self.module.kernels["scale"]
+        self.assertEqual([a.name for a in scale.args], ["a", "x", "y"])
+        self.assertEqual([a.kind for a in scale.args], ["value", "buffer", "buffer"])
+        self.assertEqual((scale.args[0].type_name, scale.args[0].size), ("float", 4))
+        self.assertTrue(scale.args[1].read_only)
+        self.assertIsNone(scale.refusal)
+        self.assertEqual(list(self.module.kernels), ["scale", "add", "slope"])
+
+    def test_emit(self):
+        self.assertEqual(self.module.emit()[:4], b"\x03\x02\x23\x07")
+        self.assertIn("kernel @slope", str(self.module))
+        self.assertEqual(self.module.emit("x86_64:v2")[:4], b"\x7fELF")
+        again = self.context.load(self.module.emit(), name="again")
+        self.assertEqual(list(again.kernels), list(self.module.kernels))
+
+    def test_optimize(self):
+        before = str(self.module)
+        self.module.optimize("mem2reg,dce")
+        self.module.optimize()
+        self.assertNotEqual(str(self.module), before)
+
+    def test_build(self):
+        module = self.context.load(b"kernel void k(global int *x) { *x = N; }", name="k", build="-DN=7")
+        self.assertIn("7", str(module))
+
+    def test_errors(self):
+        for source in (b"", b"\x7fELF\0", b"kernel void k(", b"nonsense"):
+            with self.assertRaises(spvfuse.Error):
+                self.context.load(source)
+        with self.assertRaisesRegex(spvfuse.Error, "ELF object file"):
+            self.context.load(b"\x7fELF\0")
+        with self.assertRaisesRegex(spvfuse.Error, "k.cl:1:"):
+            self.context.load(b"kernel void k(global int *x) { *x = y; }", name="k.cl")
+        with self.assertRaises(spvfuse.Error):
+            self.module.emit("no such target")
+        with self.assertRaises(OSError):
+            self.context.load("nothing.spv")
+
+    def test_fuse(self):
+        fusion = self.context.fuse(members(self.module), same=[((0, 2), (1, 0))], internal=[(0, 2)], name="axpy")
+        self.assertEqual(fusion.name, "axpy")
+        self.assertEqual([p.use for p in fusion.parameters],
+                         ["argument", "argument", "promoted", "promoted", "argument", "argument"])
+        module = fusion.module
+        del fusion
+        gc.collect()
+        self.assertEqual(list(module.kernels), ["axpy"])
+        self.assertEqual(module.emit()[:4], b"\x03\x02\x23\x07")
+
+    def test_refused(self):
+        pair, same = members(self.module, "slope"), [((0, 2), (1, 0))]
+        with self.assertRaises(spvfuse.Refused):
+            self.context.fuse(pair, same=same)
+        self.assertIn("fuse.grid", self.context.explain(pair, same=same))
+        self.assertIn("k", self.context.explain(members(self.module), same=same))
+        with self.assertRaises(ValueError):
+            self.context.fuse([spvfuse.Member(self.module, "scale", (1, 2, 3, 4))])
+
+
+class Running(unittest.TestCase):
+    def setUp(self):
+        self.context = spvfuse.Context()
+        self.module = self.context.load(kernels)
+        self.device = self.context.device("cpu")
+        self.program = self.device.program(self.module)
+        self.x = array.array("f", range(COUNT))
+        self.y = array.array("f", [1] * COUNT)
+        self.z = array.array("f", [0] * COUNT)
+
+    def check(self, factor):
+        self.assertEqual(list(self.z), [factor * x + 1 for x in range(COUNT)])
+
+    def test_queue(self):
+        self.device.launch(self.program["scale"], COUNT, 2, self.x, self.z, local=64)
+        self.device.launch(self.program["add"], COUNT, self.z, self.y, self.z)
+        self.device.finish()
+        self.check(2)
+
+    def test_graph(self):
+        between = self.device.internal(4 * COUNT)
+        graph = self.device.graph(strict=True)
+        first = graph.launch(self.program["scale"], COUNT, 2.0, self.x, between, local=64)
+        graph.launch(self.program["add"], COUNT, between, self.y, self.z, local=64)
+        graph.commit()
+        self.assertEqual(graph.kernels, [(0, 2)])
+        self.assertEqual(len(graph.explanations), 1)
+        for factor in (1, 2, 3):
+            graph.set_value(first, 0, factor)
+            graph.run()
+            self.check(factor)
+        graph.run(wait=False)
+        del graph, between
+        gc.collect()
+        self.device.finish()
+        self.check(3)
+
+    def test_graph_refused(self):
+        graph = self.device.graph(strict=True)
+        d = array.array("f", [0] * COUNT)
+        graph.launch(self.program["scale"], COUNT, 2.0, self.x, self.z, local=64)
+        graph.launch(self.program["slope"], COUNT - 64, self.z, d, local=64)
+        with self.assertRaises(spvfuse.Refused):
+            graph.commit()
+
+    def test_wrong(self):
+        with self.assertRaises(KeyError):
+            self.program["nothing"]
+        with self.assertRaises(TypeError):
+            self.device.launch(self.program["add"], COUNT, self.x, self.y)
+        with self.assertRaises(TypeError):
+            self.device.launch(self.program["add"], COUNT, bytes(16), self.y, self.z)
+        with self.assertRaises(spvfuse.Error):
+            self.device.launch(self.program["add"], 100, self.x, self.y, self.z, local=64)
+            self.device.finish()
+        with self.assertRaises(spvfuse.Error):
+            self.context.device("no such device")
+
+    def test_values(self):
+        source = b"""kernel void put(global long *to, char a, uchar b, int c, ulong d, double e, local int *l) {
+            to[0] = a; to[1] = b; to[2] = c; to[3] = d; to[4] = as_long(e); l[0] = 1; to[5] = l[0]; }"""
+        program = self.device.program(self.context.load(source, build="-cl-std=CL1.2"))
+        to = array.array("q", [0] * 6)
+        self.device.launch(program["put"], 1, to, -1, 255, -(1 << 31), (1 << 64) - 1, 0.5, 16, local=1)
+        self.device.finish()
+        self.assertEqual(list(to), [-1, 255, -(1 << 31), -1, 0x3fe << 52, 1])
+        for wrong in ((-129, 0, 0, 0, 0.0), (0, 256, 0, 0, 0.0), (0, 0, 1 << 32, 0, 0.0)):
+            with self.assertRaises(OverflowError):
+                self.device.launch(program["put"], 1, to, *wrong, 16, local=1)
+        with self.assertRaises(TypeError):
+            self.device.launch(program["put"], 1, to, 0.5, 0, 0, 0, 0.0, 16, local=1)
+
+    @unittest.skipIf(numpy is None, "NumPy is missing")
+    def test_numpy(self):
+        x = numpy.arange(COUNT, dtype=numpy.float32)
+        z = numpy.empty_like(x)
+        place = z.ctypes.data
+        self.device.launch(self.program["scale"], COUNT, numpy.float32(3), x, z)
+        self.device.finish()
+        self.assertEqual(z.ctypes.data, place)
+        self.assertTrue((z == 3 * x).all())
+        with self.assertRaises(TypeError):
+            self.device.buffer(z[::2])
+        x.flags.writeable = False
+        with self.assertRaises((TypeError, BufferError)):
+            self.device.buffer(x)
+
+    def test_order_of_release(self):
+        objects = [self.context, self.module, self.device, self.program]
+        for n in range(4):
+            context = spvfuse.Context()
+            module = context.load(kernels)
+            device = context.device("cpu")
+            objects = [context, module, device, device.program(module), device.buffer(self.x)]
+            del context, module, device
+            for k in range(5):
+                del objects[(n + k) % len(objects)]
+                gc.collect()
+
+
+unittest.main(verbosity=0)
