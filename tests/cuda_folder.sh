@@ -10,6 +10,7 @@ for program in spvfuse tests/corpus_run tests/conformance/fusion tests/fuzz/pipe
     strip -o "$folder/bin/$(basename "$program" -static)" "$build/$program"
 done
 cp tests/corpus/*.plan tests/corpus/*.txt tests/corpus/*.cl "$folder/plans"
+"$build/tests/corpus_run" tests/corpus "$build/corpus" --stage modules # also written anew by us
 mkdir "$folder/corpus"
 cp -r "$build"/corpus/clang* "$folder/corpus"
 find "$folder/corpus" -type f ! -name '*.spv' -delete
