@@ -266,7 +266,7 @@ static void run_there(runner *r, bool unfused) {
 
 static void run_plan(runner *r, const char *wanted) {
     char name[500];
-    snprintf(name, sizeof name, "%s/%s:%u", r->folder, r->theme, r->line);
+    snprintf(name, sizeof name, "%s/%s:%u", r->scratch, r->theme, r->line);
     if (spvf_plan_load(r->context, name, r->plan, strlen(r->plan), &r->loaded) != SPVF_OK) {
         complain(r, "no plan: ", r->errors);
         return;
@@ -302,6 +302,7 @@ static void run_row(runner *r) {
         complain(r, "a row has an arrow", "");
     } else {
         row_plan(r, arrow);
+        row_write_kernels(r);
         if (spvf_context_create(&o, &r->context) != SPVF_OK) abort();
         run_plan(r, arrow + 4);
         spvf_context_destroy(r->context);
@@ -358,8 +359,10 @@ int main(int argc, char **argv) {
         return 2;
     }
     r.folder = argv[n++];
+    row_begin(&r);
     for (int i = n; i < argc; i++) run_theme(&r, argv[i]);
     if (argc == n) run_folder(&r);
+    row_end(&r);
     printf("%u passed, %u failed\n", r.passed, r.failed);
     return r.failed != 0;
 }

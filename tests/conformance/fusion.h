@@ -1,5 +1,5 @@
-/* fusion.h — a row of a table of fusions (fusion.c), and the plan that comes of it
- * (fusion_row.c). */
+/* fusion.h — a row of a table of fusions (fusion.c), the plan that comes of it (fusion_row.c), and
+ * its kernels (fusion_kernels.c). */
 #ifndef SPVFUSE_TESTS_CONFORMANCE_FUSION_H
 #define SPVFUSE_TESTS_CONFORMANCE_FUSION_H
 
@@ -16,6 +16,8 @@ typedef struct {
 typedef struct {
     const char *folder, *theme, *device; /* device: another one than check, or NULL */
     unsigned line, passed, failed;
+    char *kernels;     /* kernels.ir of the folder */
+    char scratch[500]; /* a folder that has those of the row */
     char declared[LINE]; /* by the theme */
     char row[LINE];
 
@@ -40,5 +42,11 @@ const char *row_word(const char *s, const char *word);
 void row_append(char *to, const char *text);
 /* Reads the row up to its arrow. */
 void row_plan(runner *r, const char *arrow);
+
+/* Reads the kernels of the folder; exits if they, or the folder for those of a row, are not to be
+ * had. */
+void row_begin(runner *r);
+void row_write_kernels(const runner *r);
+void row_end(runner *r);
 
 #endif
