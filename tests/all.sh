@@ -158,7 +158,9 @@ for variant in $sanitized $release; do
         suite "$short-fuzz-$target" "$variant/tests/fuzz/$target" -n $((1500 / share)) -s 1 \
             "$release/seeds/$target"
     done
-    suite "$short-fuzz-lanes" "$variant/tests/fuzz/lanes" -n 400 -s 1 "$release/seeds/lanes"
+    # In the release variant, the suite `lanes` runs more of them.
+    [ "$variant" = "$release" ] || suite "$short-fuzz-lanes" "$variant/tests/fuzz/lanes" -n 130 -s 1 \
+        "$release/seeds/lanes"
     suite "$short-fuzz-pipelines" "$variant/tests/fuzz/pipelines" -n 200 -s 1 "$release/seeds/pipelines"
 done
 run_suites

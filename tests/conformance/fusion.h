@@ -16,8 +16,8 @@ typedef struct {
 typedef struct {
     const char *folder, *theme, *device; /* device: another one than check, or NULL */
     unsigned line, passed, failed;
-    char *kernels;     /* kernels.ir of the folder */
-    char scratch[500]; /* a folder that has those of the row */
+    char *kernels;       /* kernels.ir of the folder */
+    char scratch[500];   /* a folder that has those of the row */
     char declared[LINE]; /* by the theme */
     char row[LINE];
 
