@@ -93,7 +93,7 @@ void rt_device_run(rt_device *d, const rt_command *command) {
     w.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     w.change = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     if (d->driver->submit(d, &w.submission) == RT_ENDED) return;
-    rt_device_hurry(d);
+    rt_device_await(d, &w.submission);
     await_end(&w);
 }
 

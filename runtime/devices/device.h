@@ -183,6 +183,10 @@ struct rt_driver {
     /* What has been submitted is waited for: its end is to be told as soon as it comes.  By any
      * thread, which may have any lock but those of the device.  NULL: it always is. */
     void (*hurry)(rt_device *d);
+    /* This thread waits for the end of a submission, which may have come, and tells of it and of
+     * those before.  By any thread, without a lock, while the memory of the submission is there.
+     * False: it has come, or another thread waits, and nothing was done.  May be NULL. */
+    bool (*await)(rt_device *d, rt_submission *s);
     /* No submission has this number any more.  NULL: the device keeps nothing of recordings. */
     void (*forget)(rt_device *d, uint64_t recording);
 };
@@ -226,6 +230,12 @@ struct rt_device {
 uint64_t rt_new_recording(void);
 static inline void rt_device_hurry(rt_device *d) {
     if (d->driver->hurry) d->driver->hurry(d);
+}
+/* Waits by this thread (true), or says that something waits. */
+static inline bool rt_device_await(rt_device *d, rt_submission *s) {
+    if (d->driver->await && d->driver->await(d, s)) return true;
+    rt_device_hurry(d);
+    return false;
 }
 
 /* Opens a device by the name that users say; throws when there is no such device. */

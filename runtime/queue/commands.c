@@ -188,12 +188,18 @@ spvf_event *cmd_new(spvf_queue *q, size_t size, uint32_t uses, rt_run *run) {
 
 static void hurry_device(rt_event *e) { rt_device_hurry(((spvf_event *)e)->device->shared.base); }
 
+static bool await_device(rt_event *e) {
+    spvf_command *c = (spvf_command *)e;
+    return rt_device_await(c->event.device->shared.base, &c->submission);
+}
+
 spvf_command *cmd_new_on_device(spvf_queue *q, size_t size, uint32_t uses, rt_run *run) {
     spvf_event *e = cmd_new(q, size, uses, run);
     spvf_command *c = (spvf_command *)e;
     if (!c) return NULL;
     e->event.stream = rt_shared_stream(&q->device->shared);
     if (q->device->shared.base->driver->hurry) e->event.hurry = hurry_device;
+    if (q->device->shared.base->driver->await) e->event.await = await_device;
     c->commands = &c->command;
     c->count = 1;
     return c;

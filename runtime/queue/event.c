@@ -105,9 +105,11 @@ static void hurry(rt_event *e) {
     if (e->hurry && e->is_begun) e->hurry(e);
 }
 
-/* It has begun: those of its stream may begin.  Others wait for its end, as threads may. */
+/* It has begun: those of its stream may begin.  Others wait for its end, as threads may: this one
+ * tells the device itself. */
 static void let_followers_begin(rt_event *e) {
-    bool pressing = e->awaited || e->callbacks || (e->queue && e->queue->finishing);
+    bool awaited = e->awaited || (e->queue && e->queue->finishing);
+    bool pressing = e->callbacks || (awaited && !rt_scheduler_helps(e->scheduler));
     e->is_begun = true;
     for (rt_edge *g = e->waiting; g; g = g->next) {
         if (!may_overtake(g->waiter, e, g->fails)) {
@@ -199,7 +201,8 @@ static int32_t run(rt_event *e) {
     return e->run(e);
 }
 
-/* Devices end many at once: only the first one wakes a thread, which ends all. */
+/* Devices end many at once: only the first one wakes a thread, which ends all; none does if this
+ * thread will. */
 void rt_event_continue(rt_event *e, int32_t outcome) {
     rt_scheduler *s = e->scheduler;
     rt_event *head = atomic_load_explicit(&s->continued, memory_order_relaxed);
@@ -209,7 +212,7 @@ void rt_event_continue(rt_event *e, int32_t outcome) {
                                                   memory_order_relaxed));
     if (head) return;
     pthread_mutex_lock(&s->lock);
-    rt_scheduler_wake(s);
+    if (!rt_scheduler_ends(s)) rt_scheduler_wake(s);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -366,8 +369,8 @@ int32_t rt_event_wait(rt_event *e) {
     pthread_mutex_lock(&s->lock);
     bool own = rt_event_is_own(e);
     e->awaited++;
-    hurry(e);
-    while ((status = rt_event_now(e)) > RT_COMPLETE && !own) rt_scheduler_wait(s, e->queue, e);
+    rt_wait w = {.queue = e->queue, .event = e};
+    while ((status = rt_event_now(e)) > RT_COMPLETE && !own) rt_scheduler_wait(s, &w);
     e->awaited--;
     pthread_mutex_unlock(&s->lock);
     return status;

@@ -26,19 +26,13 @@ static bool is_through(const rt_queue *q, uint64_t number) {
 
 bool rt_queue_is_awaited(const rt_queue *q) { return q->finishing && is_through(q, q->awaited); }
 
-/* In one stream, those before it end first. */
-static void hurry(rt_event *newest) {
-    for (rt_event *e = newest; e; e = e->stream ? NULL : e->older)
-        if (e->hurry && e->is_begun) e->hurry(e);
-}
-
 int32_t rt_queue_finish(rt_queue *q) {
     pthread_mutex_lock(&q->scheduler->lock);
     uint64_t all = q->enqueued;
     bool own = has_own(q);
     if (!q->finishing++) q->awaited = all;
-    hurry(q->newest);
-    while (!own && !is_through(q, all)) rt_scheduler_wait(q->scheduler, q, NULL);
+    rt_wait w = {.queue = q};
+    while (!own && !is_through(q, all)) rt_scheduler_wait(q->scheduler, &w);
     q->finishing--;
     int32_t failure = own ? RT_RUNNING : q->failure;
     if (!own) q->failure = RT_COMPLETE;

@@ -29,6 +29,7 @@ typedef struct rt_scheduler rt_scheduler;
 typedef struct rt_edge rt_edge;
 typedef struct rt_callback rt_callback;
 typedef struct rt_worker rt_worker;
+typedef struct rt_helper rt_helper;
 typedef struct rt_resource rt_resource;
 typedef struct rt_range rt_range;
 
@@ -63,6 +64,9 @@ struct rt_event {
     /* It has begun, and something waits for its end: with the lock held.  NULL: that changes
      * nothing. */
     void (*hurry)(rt_event *e);
+    /* It has begun: this thread waits for its end, without the lock, as the device does.  False:
+     * the device was told to hurry.  NULL: that changes nothing. */
+    bool (*await)(rt_event *e);
     int32_t why_not; /* its status when something failed that it waited for */
     /* NULL, or all commands with the same stream run in the order in which they are begun.  So one
      * may begin as soon as those before it have begun, unless it fails with them. */
@@ -139,6 +143,7 @@ struct rt_scheduler {
     unsigned idle, started;
     unsigned waiting, blocked; /* threads that wait; workers among them */
     rt_worker *workers;        /* the threads that have not ended */
+    rt_helper *helpers;        /* threads that wait as devices do */
     rt_range *placed;          /* memory whose addresses programs know: a tree */
 };
 
@@ -146,10 +151,19 @@ struct rt_scheduler {
 rt_scheduler *rt_scheduler_get(void);
 /* With the lock held: e is ready. */
 void rt_scheduler_add(rt_scheduler *s, rt_event *e);
+/* What a thread waits for: an event, or all of a queue (event NULL). */
+typedef struct {
+    rt_queue *queue; /* or NULL */
+    rt_event *event;
+    bool is_told; /* the device has been told that something waits */
+} rt_wait;
 /* With the lock held, which is let go meanwhile: runs a ready command that the event waits for, as
- * far as its place in the queue tells (event NULL: any of the queue), or returns when something has
- * happened. */
-void rt_scheduler_wait(rt_scheduler *s, const rt_queue *queue, const rt_event *event);
+ * far as its place in the queue tells, or returns when something has happened. */
+void rt_scheduler_wait(rt_scheduler *s, rt_wait *w);
+/* With the lock held: does this thread run a command while it waits?  Does it wait as a device
+ * does, and end what continues by that? */
+bool rt_scheduler_helps(const rt_scheduler *s);
+bool rt_scheduler_ends(const rt_scheduler *s);
 /* With the lock held: this thread begins to call functions of the user, or has called them. */
 void rt_scheduler_begin_callbacks(rt_scheduler *s);
 void rt_scheduler_end_callbacks(rt_scheduler *s);

@@ -4,7 +4,8 @@
  * when a command is ready and no thread is idle.  The thread that has ended a command goes on with
  * one that waited for it, so commands that follow each other wake no thread.  A thread that waits
  * in a function of the user does not count towards the limit, because the command that it waits for
- * may need a thread; one more may run until it continues.  A thread that is idle for two seconds
+ * may need a thread; one more may run until it continues.  Where a device can, a thread waits
+ * for the last command there by itself, and ends it.  A thread that is idle for two seconds
  * ends.
  *
  * After a fork the child has no threads, and the commands that had not ended have failed there; new
@@ -74,6 +75,41 @@ void rt_scheduler_end_callbacks(rt_scheduler *s) {
     if (w) w->callbacks--;
 }
 
+/* A thread that waits, on its stack, while it runs a command or waits as the device does. */
+struct rt_helper {
+    pthread_t thread;
+    bool ends; /* it waits as the device does */
+    rt_helper *next;
+};
+
+/* The last thing that this thread does, or NULL. */
+static const rt_helper *find_helper(const rt_scheduler *s) {
+    const rt_helper *h = s->helpers;
+    while (h && !pthread_equal(h->thread, pthread_self())) h = h->next;
+    return h;
+}
+
+bool rt_scheduler_helps(const rt_scheduler *s) {
+    const rt_helper *h = find_helper(s);
+    return h && !h->ends;
+}
+
+bool rt_scheduler_ends(const rt_scheduler *s) {
+    const rt_helper *h = find_helper(s);
+    return h && h->ends;
+}
+
+static void begin_to_help(rt_scheduler *s, rt_helper *h, bool ends) {
+    *h = (rt_helper){pthread_self(), ends, s->helpers};
+    s->helpers = h;
+}
+
+static void end_to_help(rt_scheduler *s, const rt_helper *h) {
+    rt_helper **at = &s->helpers;
+    while (*at && *at != h) at = &(*at)->next;
+    if (*at) *at = h->next;
+}
+
 /* Does it help the thread that waits? */
 static bool is_wanted(const rt_event *e, const rt_queue *queue, const rt_event *awaited) {
     if (e == awaited) return true;
@@ -103,14 +139,49 @@ static rt_event *run_one(rt_scheduler *s, rt_event *e) {
     return handed;
 }
 
-void rt_scheduler_wait(rt_scheduler *s, const rt_queue *queue, const rt_event *event) {
+/* Runs this one, and what it makes ready and is waited for. */
+static void run_wanted(rt_scheduler *s, rt_wait *w, rt_event *e) {
+    rt_helper h;
+    begin_to_help(s, &h, false);
+    do e = run_one(s, e);
+    while (e && is_wanted(e, w->queue, w->event));
+    end_to_help(s, &h);
+    if (e) rt_scheduler_add(s, e);
+    w->is_told = false;
+}
+
+/* Waits as the device does, if the last command that is waited for has begun there: so its end
+ * reaches this thread by no other one.  Where another thread does so, or waits for an earlier
+ * command, the device is told. */
+static void wait_for_device(rt_scheduler *s, rt_wait *w) {
+    rt_event *e = w->event ? w->event : w->queue->newest;
+    rt_helper h;
+    w->is_told = true;
+    if (!e || !e->is_begun || !e->await) return;
+    rt_event_retain(e);
+    begin_to_help(s, &h, true);
+    pthread_mutex_unlock(&s->lock);
+    bool done = e->await(e);
+    pthread_mutex_lock(&s->lock);
+    end_to_help(s, &h);
+    while (rt_event_end_continued(s)) {
+    }
+    w->is_told = !done;
+    pthread_mutex_unlock(&s->lock);
+    rt_event_release(e);
+    pthread_mutex_lock(&s->lock);
+}
+
+void rt_scheduler_wait(rt_scheduler *s, rt_wait *w) {
     bool alone = s->started == 0 || process.ending;
     if (rt_event_end_continued(s)) return;
-    rt_event *e = take(s, alone, queue, event);
+    rt_event *e = take(s, alone, w->queue, w->event);
     if (e) {
-        do e = run_one(s, e);
-        while (e && is_wanted(e, queue, event));
-        if (e) rt_scheduler_add(s, e);
+        run_wanted(s, w, e);
+        return;
+    }
+    if (!w->is_told) {
+        wait_for_device(s, w);
         return;
     }
     bool blocked = find_worker(s) != NULL;
@@ -238,6 +309,7 @@ void rt_scheduler_before_fork(void) { pthread_mutex_lock(&rt_scheduler_get()->lo
 static void forget_threads(rt_scheduler *s) {
     s->idle = s->started = s->waiting = s->blocked = 0;
     s->workers = NULL;
+    s->helpers = NULL;
     s->first = s->last = NULL;
     s->continued = NULL;
     rt_cond_init(&s->work);

@@ -162,4 +162,5 @@ const rt_driver rt_cuda_driver = {.name = "cuda",
                                   .discard = cuda_discard,
                                   .submit = cuda_submit,
                                   .hurry = cuda_hurry,
+                                  .await = cuda_await,
                                   .forget = cuda_forget};

@@ -248,9 +248,10 @@ typedef struct {
     pthread_t waiter; /* the thread of ends.c */
     pthread_cond_t change;
     uint32_t forks_at_start; /* 1 more than forks before the thread was started; 0: it was not */
-    bool dozes, closing;
-    char lost[400];       /* why the device cannot be used any more; "": it can */
-    _Atomic bool is_lost; /* so there is a reason */
+    bool dozes, sleeps, closing; /* it: for a while; until something is submitted */
+    bool is_awaited;             /* a thread waits for what is first */
+    char lost[400];              /* why the device cannot be used any more; "": it can */
+    _Atomic bool is_lost;        /* so there is a reason */
 } cuda;
 
 /* The driver's functions, or NULL: *why (or NULL) says why there are none. */
@@ -279,6 +280,7 @@ const rt_object_image *cuda_find_cubin(const ir_module *m, const char *ptx);
 /* The submission, whose commands are in the stream, is told of when they have ended; throws. */
 void cuda_expect_end(cuda *d, cuda_pending *p);
 void cuda_hurry(rt_device *d);
+bool cuda_await(rt_device *d, rt_submission *s);
 /* Waits for all submissions, and ends the thread. */
 void cuda_stop(cuda *d);
 

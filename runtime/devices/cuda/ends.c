@@ -8,8 +8,13 @@
  * something waits (cuda_hurry), or when a while has passed, so that what has ended gives its memory
  * back.
  *
- * The thread first asks a few times whether an event has come, as most kernels are short, and then
- * sleeps until it has.
+ * A thread of the program that waits need not wait for that thread: it waits for the stream or the
+ * event itself, and ends what has ended (cuda_await).  One thread at a time does so.  As long as
+ * submissions keep coming the thread of the device looks after a while, and not each time that the
+ * first one is submitted, because waking it costs more than a launch.
+ *
+ * Whatever waits first asks a few times whether an event has come, as most kernels are short, and
+ * then sleeps until it has.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "runtime/devices/cuda/cuda.h"
@@ -20,7 +25,7 @@
 #include <time.h>
 
 enum { EVENT_SLEEPS = 1, EVENT_HAS_NO_TIME = 2 }; /* flags of events */
-enum { ASK_NS = 50000, WHILE_NS = 1000000 };
+enum { ASK_NS = 50000, WHILE_NS = 1000000, PATIENCE = 50 /* whiles without a submission */ };
 
 /* --------------------------------------------------------------------------------------- events */
 
@@ -98,17 +103,26 @@ static cuda_pending *take_until(cuda *d, cuda_pending *last) {
     return list;
 }
 
-/* With the lock held, which is let go: waits for the first event that is there, or for one of its
- * own, and ends what is before it. */
-static void end_some(cuda *d) {
-    cuda_pending *last = d->first;
-    cu_result error = 0;
-    while (!last->event && last->next) last = last->next;
-    cu_event e = last->event;
-    char why[RT_CAUGHT_SIZE] = "";
-    pthread_mutex_unlock(&d->lock);
-    if (!e) error = record(d, &e);
+/* Until all that is in the stream has ended. */
+static cu_result wait_for_stream(cuda *d) {
+    cu_event e;
+    cu_result error = record(d, &e);
     if (!error) error = wait_for(d, e);
+    pthread_mutex_lock(&d->lock);
+    if (e) keep_event(d, e);
+    pthread_mutex_unlock(&d->lock);
+    return error;
+}
+
+/* With the lock held, which is let go: waits for the end of this submission by its event, or for
+ * all that is in the stream, and tells of the ends.  One thread at a time does so: what is printed
+ * is in order. */
+static void end_until(cuda *d, cuda_pending *last, cu_result (*wait_for_all)(cuda *d)) {
+    char why[RT_CAUGHT_SIZE] = "";
+    cu_event e = last->event;
+    d->is_awaited = true;
+    pthread_mutex_unlock(&d->lock);
+    cu_result error = e ? wait_for(d, e) : wait_for_all(d);
     if (error) describe_end(d, error, why);
     pthread_mutex_lock(&d->lock);
     if (e) keep_event(d, e);
@@ -116,10 +130,18 @@ static void end_some(cuda *d) {
     pthread_mutex_unlock(&d->lock);
     end_all(d, list, error, why);
     pthread_mutex_lock(&d->lock);
+    d->is_awaited = false;
+}
+
+/* With the lock held, which is let go: up to the first event that is there. */
+static void end_some(cuda *d) {
+    cuda_pending *last = d->first;
+    while (!last->event && last->next) last = last->next;
+    end_until(d, last, wait_for_stream);
 }
 
 /* With the lock held: until something waits, or for a while. */
-static void wait_for_hurry(cuda *d) {
+static void doze(cuda *d) {
     struct timespec end;
     clock_gettime(CLOCK_MONOTONIC, &end);
     end.tv_nsec += WHILE_NS;
@@ -130,16 +152,33 @@ static void wait_for_hurry(cuda *d) {
     d->dozes = false;
 }
 
+/* With the lock held: until something is submitted. */
+static void sleep_until_submitted(cuda *d) {
+    d->sleeps = true;
+    pthread_cond_wait(&d->change, &d->lock);
+    d->sleeps = false;
+}
+
+/* With the lock held: is the first submission waited for, or as old as a while? */
+static bool is_due(const cuda *d, uint64_t seen) {
+    return d->first && !d->is_awaited &&
+           (d->first->number <= d->hurried || d->first->number <= seen || d->closing);
+}
+
 static void *work(void *arg) {
     cuda *d = arg;
+    uint64_t seen = 0; /* the last submission a while ago */
+    unsigned idle = 0; /* whiles since then */
     d->cu->set_current(d->context);
     pthread_mutex_lock(&d->lock);
     while (d->first || !d->closing) {
-        if (!d->first)
-            pthread_cond_wait(&d->change, &d->lock);
-        else if (d->first->number > d->hurried && !d->closing)
-            wait_for_hurry(d);
-        if (d->first) end_some(d);
+        idle = d->submitted == seen ? idle + 1 : 0;
+        seen = d->submitted;
+        if (!d->first && idle > PATIENCE)
+            sleep_until_submitted(d);
+        else if (!is_due(d, 0))
+            doze(d);
+        if (is_due(d, seen)) end_some(d);
     }
     pthread_mutex_unlock(&d->lock);
     return NULL;
@@ -162,12 +201,12 @@ static bool start_thread(cuda *d) {
 void cuda_expect_end(cuda *d, cuda_pending *p) {
     if (p->submission->exact) cuda_must(d, "cuEventRecord", record(d, &p->event));
     pthread_mutex_lock(&d->lock);
-    bool ok = start_thread(d), idle = !d->first;
+    bool ok = start_thread(d);
     if (ok) {
         p->number = ++d->submitted;
         *d->end = p;
         d->end = &p->next;
-        if (idle) pthread_cond_signal(&d->change);
+        if (d->sleeps) pthread_cond_signal(&d->change);
     }
     pthread_mutex_unlock(&d->lock);
     if (!ok) ir_throw(&d->base.context->cx, IR_ERR_MEMORY);
@@ -179,6 +218,23 @@ void cuda_hurry(rt_device *device) {
     d->hurried = d->submitted;
     if (d->dozes) pthread_cond_signal(&d->change);
     pthread_mutex_unlock(&d->lock);
+}
+
+/* An event of the submission has come as soon as it ends; without one the stream tells, as the
+ * driver waits for it by default. */
+static cu_result wait_by_driver(cuda *d) { return d->cu->wait(d->stream); }
+
+bool cuda_await(rt_device *device, rt_submission *s) {
+    cuda *d = (cuda *)device;
+    cuda_pending *p = (cuda_pending *)(void *)s->own;
+    d->cu->set_current(d->context);
+    pthread_mutex_lock(&d->lock);
+    bool waits = d->first && d->first->number <= p->number && !d->is_awaited;
+    while (waits && !p->event && p->next) p = p->next;
+    if (waits) end_until(d, p, wait_by_driver);
+    if (waits && is_due(d, 0)) pthread_cond_signal(&d->change);
+    pthread_mutex_unlock(&d->lock);
+    return waits;
 }
 
 void cuda_stop(cuda *d) {

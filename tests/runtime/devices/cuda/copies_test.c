@@ -127,8 +127,8 @@ Test(cuda_copies, fills_with_patterns_of_each_size) {
             fake_cuda_forget();
             rt_repeat_pattern((char *)memory[0] + f.to.offset, &f);
             cr_assert(run(&(rt_command){.kind = RT_COMMAND_FILL, .fill = f}), "%s", messages);
-            cr_expect_eq(rows_called() + fake_cuda_count("cuStreamSynchronize"), 0, "size %u",
-                         size);
+            cr_expect_eq(rows_called(), 0, "size %u", size);
+            cr_expect_leq(fake_cuda_count("cuStreamSynchronize"), 1, "only for its end");
             expect_bytes(m, memory[0], "fill");
         }
     close_bench();

@@ -350,9 +350,14 @@ API void fake_cuda_hold(int held) {
     pthread_mutex_unlock(&ends.lock);
 }
 
+static _Thread_local unsigned waits;
+
+API unsigned fake_cuda_waits(void) { return waits; }
+
 static bool has_come(unsigned number) { return !ends.held || number <= ends.held_at; }
 
 static void wait_until(unsigned number) {
+    waits++;
     pthread_mutex_lock(&ends.lock);
     while (!has_come(number)) pthread_cond_wait(&ends.change, &ends.lock);
     pthread_mutex_unlock(&ends.lock);
@@ -386,6 +391,7 @@ API result cuEventQuery(event *e) {
     result error = enter("cuEventQuery", true);
     if (error && error != fake.lost) return error;
     pthread_mutex_lock(&ends.lock);
+    waits++;
     error = has_come(e->number) ? e->status : NOT_READY;
     pthread_mutex_unlock(&ends.lock);
     return error;

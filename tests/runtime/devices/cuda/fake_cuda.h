@@ -35,6 +35,8 @@ void fake_cuda_fail(const char *symbol, unsigned n, int error, int lost);
 unsigned fake_cuda_count(const char *symbol);
 unsigned fake_cuda_launches(void);
 const fake_cuda_launch *fake_cuda_launch_at(unsigned n);
+/* How often this thread has waited for events or streams. */
+unsigned fake_cuda_waits(void);
 /* While the device is held, events that are recorded do not come; commands have run all the same. */
 void fake_cuda_hold(int held);
 /* Forgets calls, launches and failures; memory and modules stay. */

@@ -262,6 +262,88 @@ Test(cuda_ends, a_launch_that_waits_for_nothing_is_begun_at_once) {
     close_queue();
 }
 
+/* A launch whose event is asked for fails with the driver's event, and the next one does not. */
+Test(cuda_ends, events_of_the_driver_may_fail) {
+    static const char *const calls[] = {"cuEventCreate", "cuEventRecord", "cuEventQuery"};
+    for (size_t n = 0; n < sizeof calls / sizeof *calls; n++) {
+        spvf_event *e;
+        bench.folder[0] = 0;
+        open_queue();
+        enqueue(NULL);
+        cr_assert_eq(spvf_queue_finish(t.queue), SPVF_OK);
+        fake_cuda_forget();
+        fake_cuda_fail(calls[n], 1, 999, false);
+        enqueue(&e);
+        cr_expect_eq(spvf_event_wait(e), SPVF_ERROR_DEVICE, "%s", calls[n]);
+        cr_expect_not_null(strstr(messages, "999"), "%s: %s", calls[n], messages);
+        spvf_event_destroy(e);
+        enqueue(&e);
+        cr_expect_eq(spvf_event_wait(e), SPVF_OK, "%s", calls[n]);
+        spvf_event_destroy(e);
+        spvf_queue_finish(t.queue);
+        close_queue();
+    }
+}
+
+enum { WAITS = 50, THREADS = 4 };
+
+/* By the event of each launch, or by the queue. */
+static void launch_and_wait(bool by_event) {
+    spvf_event *e;
+    enqueue(by_event ? &e : NULL);
+    cr_assert_eq(by_event ? spvf_event_wait(e) : spvf_queue_finish(t.queue), SPVF_OK);
+    if (by_event) spvf_event_destroy(e);
+}
+
+/* The thread of the device may be there first when others keep this one waiting. */
+Test(cuda_ends, a_thread_that_waits_asks_the_driver_itself) {
+    open_queue();
+    launch_and_wait(true);
+    for (int by_event = 0; by_event < 2; by_event++) {
+        unsigned before = fake_cuda_waits();
+        for (int k = 0; k < WAITS; k++) launch_and_wait(by_event);
+        cr_expect_gt(fake_cuda_waits() - before, WAITS / 4, "by event: %d", by_event);
+    }
+    unsigned before = fake_cuda_waits();
+    for (int k = 0; k < WAITS; k++) expect_sums(t.b[1], 1 + 2 * WAITS);
+    cr_expect_gt(fake_cuda_waits() - before, WAITS / 4, "reading");
+    close_queue();
+}
+
+static void *launch_often(void *arg) {
+    for (int k = 0; k < WAITS; k++) launch_and_wait(k % 3 == *(const int *)arg % 3);
+    return NULL;
+}
+
+Test(cuda_ends, threads_that_wait_at_once_all_go_on) {
+    static const int numbers[THREADS] = {0, 1, 2, 3};
+    pthread_t thread[THREADS];
+    open_queue();
+    for (int k = 0; k < THREADS; k++)
+        cr_assert_eq(pthread_create(&thread[k], NULL, launch_often, (void *)(uintptr_t)&numbers[k]),
+                     0);
+    for (int k = 0; k < THREADS; k++) pthread_join(thread[k], NULL);
+    expect_sums(t.b[1], THREADS * WAITS);
+    close_queue();
+}
+
+/* A thread waits while another one goes on launching, and no end is lost in the end. */
+Test(cuda_ends, what_is_held_ends_for_all_that_wait) {
+    static const int number = 0;
+    pthread_t thread;
+    open_queue();
+    launch_and_wait(false);
+    fake_cuda_hold(true);
+    cr_assert_eq(pthread_create(&thread, NULL, launch_often, (void *)(uintptr_t)&number), 0);
+    for (int k = 0; k < WAITS; k++) enqueue(NULL);
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    fake_cuda_hold(false);
+    cr_expect_eq(spvf_queue_finish(t.queue), SPVF_OK);
+    pthread_join(thread, NULL);
+    expect_sums(t.b[1], 1 + 2 * WAITS);
+    close_queue();
+}
+
 Test(cuda_ends, an_error_names_the_kernels_that_may_have_made_it) {
     open_queue();
     enqueue(NULL);
