@@ -10,10 +10,29 @@
 
 #include <stdlib.h>
 
-static bool asks_subgroup(const ir_func *f) {
-    foreach_block (b, f)
-        foreach_inst (i, b)
-            if (ir_asks_subgroup(i)) return true;
+/* Functions that are reached by calls from the first one. */
+typedef struct {
+    ir_vec(const ir_func *) list;
+    ir_map seen;
+} reached;
+
+static void reach(reached *r, ir_arena *a, const ir_func *f) {
+    if (ir_map_get(&r->seen, (uint64_t)(uintptr_t)f)) return;
+    ir_map_set(a, &r->seen, (uint64_t)(uintptr_t)f, r);
+    *ir_push(a, &r->list) = f;
+}
+
+static bool asks_subgroup(ir_arena *a, const ir_func *kernel) {
+    reached r = {0};
+    reach(&r, a, kernel);
+    for (uint32_t n = 0; n < r.list.n; n++) {
+        const ir_func *f = r.list.data[n];
+        foreach_block (b, f)
+            foreach_inst (i, b) {
+                if (ir_asks_subgroup(i)) return true;
+                if (i->op == IR_OP_call) reach(&r, a, i->imm.func);
+            }
+    }
     return false;
 }
 
@@ -21,7 +40,7 @@ static bool asks_subgroup(const ir_func *f) {
 static const char *refusal_of(ir_arena *a, const ir_func *f, const spvf_kernel_info *k) {
     if (f->refusal) return f->refusal;
     if (k->required_subgroup_size && k->required_subgroup_size != ocl_subgroup_size(f) &&
-        asks_subgroup(f))
+        asks_subgroup(a, f))
         return ir_sprintf(a,
                           "it requires sub-groups of %u work-items; the device has those of powers "
                           "of two, up to %d",

@@ -693,15 +693,21 @@ Test(subgroup, required_sizes) {
     cr_expect(own);
 }
 
+static void refuses(const char *source) {
+    cl_program p = make_program(source);
+    FAILS(CL_BUILD_PROGRAM_FAILURE, clBuildProgram(p, 0, NULL, "-cl-std=CL3.0", NULL, NULL));
+    cr_expect(
+        log_has(p, "it requires sub-groups of 128 work-items; the device has those of powers"));
+    SUCCEEDS(clReleaseProgram(p));
+}
+
 /* A size that the device has not does no harm where nothing depends on it. */
 Test(subgroup, required_size) {
 #define REQUIRES "kernel __attribute__((intel_reqd_sub_group_size(128))) void k(global int *out) "
     cl_program p = built(REQUIRES "{ *out = get_local_id(0) + 3; }", NULL);
     cr_expect(result_of(p, "k") == 3);
     SUCCEEDS(clReleaseProgram(p));
-    p = make_program(REQUIRES "{ *out = sub_group_any(*out); }");
-    FAILS(CL_BUILD_PROGRAM_FAILURE, clBuildProgram(p, 0, NULL, "-cl-std=CL3.0", NULL, NULL));
-    cr_expect(
-        log_has(p, "it requires sub-groups of 128 work-items; the device has those of powers"));
-    SUCCEEDS(clReleaseProgram(p));
+    refuses(REQUIRES "{ *out = sub_group_any(*out); }");
+    refuses("__attribute__((noinline)) int any(int v) { return sub_group_any(v); }\n" REQUIRES
+            "{ *out = any(*out); }");
 }

@@ -46,15 +46,23 @@ Test(usm, is_announced) {
     cr_expect(lists_usm(names));
 }
 
+/* Memory that nothing of OpenCL has allocated is for kernels if shared memory says so, too. */
+static bool has_system_memory(void) {
+    cl_device_svm_capabilities c;
+    SUCCEEDS(clGetDeviceInfo(ocl.device, CL_DEVICE_SVM_CAPABILITIES, sizeof c, &c, NULL));
+    return c & CL_DEVICE_SVM_FINE_GRAIN_SYSTEM;
+}
+
 Test(usm, capabilities) {
     const cl_device_info all[] = {CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL,
                                   CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL,
                                   CL_DEVICE_SINGLE_DEVICE_SHARED_MEM_CAPABILITIES_INTEL,
-                                  CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL,
-                                  CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL};
+                                  CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL};
     for (unsigned n = 0; n < sizeof all / sizeof *all; n++)
         TELLS(cl_device_unified_shared_memory_capabilities_intel, 15, clGetDeviceInfo, ocl.device,
               all[n]);
+    TELLS(cl_device_unified_shared_memory_capabilities_intel, has_system_memory() ? 15 : 0,
+          clGetDeviceInfo, ocl.device, CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL);
 }
 
 /* ---------------------------------------------------------------------------------- allocations */

@@ -147,6 +147,7 @@ typedef struct {
 
 typedef struct {
     unsigned subgroup_size; /* 0: 8; at most 128 */
+    bool any_subgroup_size; /* nothing depends on what the kernel requires, if it is another size */
     uint64_t step_limit;    /* instructions of one work-group; 0: 150 million */
     unsigned max_reports;   /* distinct ones; 0: 100 */
     bool allow_non_uniform; /* smaller groups at the end of the range */

@@ -323,9 +323,11 @@ static void launch(check *c, const rt_launch *l) {
         c->deadline = rt_now_ns() + c->options.seconds * UINT64_C(1000000000);
         options.expired = is_late;
     }
-    if (c->options.subgroup_size)
-        options.subgroup_size =
-            c->options.subgroup_size(ir_func_find(c->running->module, l->function->name));
+    if (c->options.subgroup_size) {
+        const ir_func *f = ir_func_find(c->running->module, l->function->name);
+        options.subgroup_size = c->options.subgroup_size(f);
+        options.any_subgroup_size = true;
+    }
     const check_result result = run(c, l, &options);
     if (!c->base.watch) count(&c->base.counts, &result);
 }

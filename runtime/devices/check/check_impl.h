@@ -191,6 +191,7 @@ typedef struct {
     uint64_t slice, next; /* that runs; that has not begun */
     uint64_t phase[2];    /* local, global: slices before are ordered by a barrier of all groups */
     ir_vec(check_visit) visits; /* of groups, in the order of time */
+    uint64_t ask; /* after so many instructions of the launch, whether it has taken too long */
 } check_clock;
 
 typedef struct {

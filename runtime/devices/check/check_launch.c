@@ -227,13 +227,32 @@ static void end_item(check_state *l, check_item_state state) {
     i->run = NULL;
 }
 
-static void stop_endless(check_state *l, const char *why, uint64_t instructions) {
+static void stop_endless(check_state *l, const char *why) {
     check_finding f = {.kind = CHECK_STEP_LIMIT, .severity = IR_ERROR};
     f.here = check_current(l, ir_interp_at(l->item->run));
-    check_find(l, &f, "no end after %llu instructions of the work-group%s; the launch stops here",
-               (unsigned long long)instructions, why);
+    check_find(l, &f, "%s; the launch stops here", why);
     end_item(l, CHECK_TRAPPED);
     l->stop = true;
+}
+
+static void stop_at_limit(check_state *l, uint64_t limit) {
+    stop_endless(l, ir_sprintf(l->arena, "no end after %llu instructions of the work-group",
+                               (unsigned long long)limit));
+}
+
+/* Asked by all instructions of the launch, since a work-item may be short and the groups many. */
+static bool is_late(check_state *l) {
+    const check_options *o = &l->setup->options;
+    uint64_t now = l->findings.result->instructions;
+    if (!o->expired || now < l->clock.ask) return false;
+    l->clock.ask = now + TURN;
+    return o->expired(o->user);
+}
+
+static void stop_late(check_state *l) {
+    uint64_t n = l->findings.result->instructions;
+    stop_endless(l, ir_sprintf(l->arena, "its time is over after %llu instructions of the launch",
+                               (unsigned long long)n));
 }
 
 /* One turn of one work-item. */
@@ -243,6 +262,10 @@ static void run_item(check_state *l, check_item *i) {
     l->item = i;
     l->clock.slice = l->group.round_slice + i->index;
     if (!i->run) start_item(l);
+    if (is_late(l)) {
+        stop_late(l);
+        return;
+    }
     ir_run state = ir_interp_run(i->run, &left);
     l->group.steps += turn - left;
     l->findings.result->instructions += turn - left;
@@ -251,10 +274,7 @@ static void run_item(check_state *l, check_item *i) {
     case IR_RUN_TRAPPED: end_item(l, CHECK_TRAPPED); break;
     case IR_RUN_BLOCKED: i->state = CHECK_WAITING; break;
     case IR_RUN_MORE:
-        if (l->group.steps >= limit)
-            stop_endless(l, "", limit);
-        else if (l->setup->options.expired && l->setup->options.expired(l->setup->options.user))
-            stop_endless(l, ", and its time is over", l->group.steps);
+        if (l->group.steps >= limit) stop_at_limit(l, limit);
         break;
     }
 }

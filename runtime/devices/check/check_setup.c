@@ -116,7 +116,7 @@ static void take_local_size(check_setup *s) {
 static void take_subgroup_size(check_setup *s) {
     uint32_t *size = &s->options.subgroup_size, required = s->kernel->attrs.subgroup_size;
     if (*size == 0) *size = required ? required : DEFAULT_SUBGROUP;
-    if (required && required != *size)
+    if (required && required != *size && !s->options.any_subgroup_size)
         refuse(s, "kernel @%s requires sub-groups of %u work-items, not %u", s->kernel->name,
                required, *size);
     if (*size > CHECK_MAX_SUBGROUP)

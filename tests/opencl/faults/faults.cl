@@ -96,6 +96,16 @@ kernel void by_index_without_value(global const int *x, global int *y) {
     y[i] = x[where];
 }
 
+kernel void dangling(global const int *x, global int *y) {
+    int i = get_global_id(0);
+    int *p = 0;
+    for (int k = 0; k < 1; k++) {
+        int inner[2] = {x[i], 1};
+        p = inner;
+    }
+    y[i] = *p;
+}
+
 kernel void race_of_groups(global const int *x, global int *y) {
     y[0] = x[get_global_id(0)];
 }
@@ -170,4 +180,8 @@ int helper(global const int *p, int i) {
 kernel void in_function(global const int *x, global int *y) {
     int i = get_global_id(0);
     y[i] = helper(x, i);
+}
+
+kernel void many_groups(global const int *x, global int *y) {
+    if (get_global_id(0) == 0) y[0] = x[0];
 }
