@@ -121,6 +121,7 @@ struct spvf_container {
     const rt_section_row *rows;
     uint32_t row_of[RT_SECTION_KINDS]; /* plus 1; 0: none */
     bool *checked;                     /* by number of section */
+    const char *strings;               /* NULL: not checked yet */
     const spvf_kernel_info **kernels;  /* NULL: not asked for yet */
     bool named;
     ir_map kernel_names; /* hash of a name -> kernels of that hash, once they are named */
@@ -136,7 +137,10 @@ const void *rt_records(spvf_container *c, rt_section_kind kind, uint32_t *count)
 uint32_t rt_count_records(const spvf_container *c, rt_section_kind kind);
 /* Checks a section if it has not been. */
 const void *rt_section_bytes(spvf_container *c, uint32_t number);
-const char *rt_container_text(spvf_container *c, uint32_t at);
+const char *rt_container_strings(spvf_container *c);
+static inline const char *rt_container_text(spvf_container *c, uint32_t at) {
+    return (c->strings ? c->strings : rt_container_strings(c)) + at;
+}
 /* The code of an image; NULL: there is no such image.  (access.c) */
 const void *rt_container_code(spvf_container *c, size_t image, size_t *size);
 /* SIZE_MAX: there is no such kernel. */

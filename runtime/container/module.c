@@ -3,6 +3,8 @@
  * The images are those that hold the wanted kernels, then, again and again, those that export what
  * the images so far import and do not export.  Among several that export a name, the first one is
  * taken, in the order of containers.  One image is read as it is; several are linked (ir/link.c).
+ * A kernel that several of them define is that of the first image which the container lists for it;
+ * in the others it is no kernel, and objects that were made of these do not belong to the module.
  */
 #include "ir/change.h"
 #include "runtime/container/container.h"
@@ -20,6 +22,13 @@ typedef struct export {
 }
 export;
 
+/* The image whose kernel of a name becomes that of the module. */
+typedef struct definition {
+    const char *name;
+    const image_ref *from;
+    struct definition *next; /* of the same hash */
+} definition;
+
 typedef struct {
     spvf_context *context;
     spvf_container *const *containers;
@@ -28,6 +37,7 @@ typedef struct {
     ir_arena arena;
     image_ref **refs; /* by container and image */
     ir_map exports;   /* hash of a name -> export */
+    ir_map kernels;   /* hash of a name -> definition */
     ir_vec(image_ref *) work;
     ir_vec(ir_module *) parts;
     uint64_t *sources; /* of the parts */
@@ -79,17 +89,32 @@ static void take(collecting *x, image_ref *r) {
     *ir_push(&x->arena, &x->work) = r;
 }
 
+static definition *find_definition(const collecting *x, const char *name) {
+    definition *d = ir_map_get(&x->kernels, ir_hash(0, name, strlen(name)));
+    while (d && strcmp(d->name, name) != 0) d = d->next;
+    return d;
+}
+
+static void define(collecting *x, const char *name, const image_ref *from) {
+    uint64_t hash = ir_hash(0, name, strlen(name));
+    definition *d = ir_new(&x->arena, definition);
+    *d = (definition){name, from, ir_map_get(&x->kernels, hash)};
+    ir_map_set(&x->arena, &x->kernels, hash, d);
+}
+
 /* The first SPIR-V that holds the kernel; false: there is none. */
 static bool take_kernel(collecting *x, size_t kernel) {
     spvf_container *c = x->containers[0];
     const rt_kernel_record *k = rt_records(c, RT_SECTION_KERNELS, NULL);
     const uint32_t *images = rt_records(c, RT_SECTION_PROVIDERS, NULL);
     k += kernel;
-    for (uint32_t n = 0; n < k->providers; n++)
-        if (is_spirv_image(c, images[k->first_provider + n])) {
-            take(x, &x->refs[0][images[k->first_provider + n]]);
-            return true;
-        }
+    for (uint32_t n = 0; n < k->providers; n++) {
+        image_ref *r = &x->refs[0][images[k->first_provider + n]];
+        if (!is_spirv_image(c, r->image)) continue;
+        define(x, rt_container_text(c, k->name), r);
+        take(x, r);
+        return true;
+    }
     return false;
 }
 
@@ -146,7 +171,24 @@ static ir_module *read_image(const collecting *x, const image_ref *ref) {
     return rt_read_source(x->context, &source, x->options);
 }
 
+/* Leaves the kernels of a part that are its own; false: others define some of them.  One that a
+ * function of the part calls stays as a function, under another name. */
+static bool keep_kernels(collecting *x, ir_module *part, const image_ref *ref) {
+    bool all = true;
+    foreach_func (f, part) {
+        if (!(f->flags & IR_FUNC_KERNEL)) continue;
+        const definition *d = find_definition(x, f->name);
+        if (!d) define(x, f->name, ref);
+        if (!d || d->from == ref) continue;
+        f->flags &= ~(uint32_t)(IR_FUNC_KERNEL | IR_FUNC_EXPORT);
+        all = false;
+    }
+    return all;
+}
+
 static void link_parts(collecting *x) {
+    for (uint32_t n = 0; n < x->parts.n; n++)
+        if (!keep_kernels(x, x->parts.data[n], x->work.data[n])) x->sources[n] = 0;
     for (uint32_t n = 0; n < x->parts.n; n++)
         if (!ir_verify_module(x->parts.data[n])) ir_throw(&x->context->cx, IR_ERR_INPUT);
     x->out = ir_module_new(&x->context->cx, x->containers[0]->name, x->parts.data[0]->pointer_bits);

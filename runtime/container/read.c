@@ -125,6 +125,7 @@ typedef struct {
     spvf_container *c;
     uint32_t section; /* its number */
     uint32_t record_size;
+    uint32_t strings;         /* their bytes */
     uint64_t args, providers; /* of the kernels so far */
 } checking;
 
@@ -137,8 +138,7 @@ IR_NORETURN static void fail_field(const checking *k, uint32_t record, const cha
 }
 
 static void check_text(const checking *k, uint32_t record, const char *field, uint32_t at) {
-    uint32_t n = rt_count_records(k->c, RT_SECTION_STRINGS);
-    if (at >= n && at) fail_field(k, record, field, at);
+    if (at >= k->strings && at) fail_field(k, record, field, at);
 }
 
 static void check_name(const checking *k, uint32_t record, uint32_t at) {
@@ -219,7 +219,10 @@ static void (*const field_checks[RT_SECTION_KINDS])(checking *k, uint32_t n, con
 static void check_fields(spvf_container *c, uint32_t number) {
     const rt_section_row *row = &c->rows[number];
     const uint8_t *bytes = c->bytes + row->offset;
-    checking k = {.c = c, .section = number, .record_size = kinds[row->kind].record};
+    checking k = {.c = c,
+                  .section = number,
+                  .record_size = kinds[row->kind].record,
+                  .strings = rt_count_records(c, RT_SECTION_STRINGS)};
     if (row->kind == RT_SECTION_STRINGS && (!row->size || bytes[0] || bytes[row->size - 1]))
         rt_container_fail(c, number, 0, "strings begin and end with a 0");
     if (!field_checks[row->kind]) return;
@@ -248,7 +251,7 @@ const void *rt_records(spvf_container *c, rt_section_kind kind, uint32_t *count)
     return c->row_of[kind] ? rt_section_bytes(c, c->row_of[kind] - 1) : NULL;
 }
 
-const char *rt_container_text(spvf_container *c, uint32_t at) {
+const char *rt_container_strings(spvf_container *c) {
     const char *strings = rt_records(c, RT_SECTION_STRINGS, NULL);
-    return strings ? strings + at : "";
+    return c->strings = strings ? strings : "";
 }

@@ -190,6 +190,41 @@ Test(images, code_of_another_source) {
     expect(&r, 1, 3);
 }
 
+/* Two images of SPIR-V that define @k, thrice first, each with a kernel of its own, and objects of the
+ * image of this number. */
+static spvf_blob pack_twins(unsigned objects_of) {
+    spvf_blob spirv[2], out;
+    spvf_pack *p;
+    char text[1000];
+    cr_assert_eq(spvf_pack_create(context, &p), SPVF_OK);
+    for (unsigned n = 0; n < 2; n++) {
+        snprintf(text, sizeof text,
+                 "%skernel @only_%u(%%p: ptr.global of i32) {\nentry:\n  ret\n}\n",
+                 n ? twice : thrice, n);
+        spirv[n] = to_spirv(text);
+        add(p, NULL, &spirv[n]);
+    }
+    add_objects(p, &spirv[objects_of], "x86_64:v2");
+    cr_assert_eq(spvf_pack_write(p, &out), SPVF_OK, "%s", messages);
+    spvf_pack_destroy(p);
+    for (unsigned n = 0; n < 2; n++) spvf_blob_destroy(&spirv[n]);
+    return out;
+}
+
+/* The first image that holds a kernel gives it to the module; no other code of it is run. */
+Test(images, a_kernel_in_two_images) {
+    for (unsigned objects_of = 0; objects_of < 2; objects_of++) {
+        spvf_blob blob = pack_twins(objects_of);
+        spvf_module *m = load_bytes(blob.data, blob.size);
+        spvf_blob_destroy(&blob);
+        cr_expect_eq(spvf_module_kernel_count(m), 3);
+        cr_expect(spvf_module_find_kernel(m, "only_0") && spvf_module_find_kernel(m, "only_1"));
+        run r = run_on("cpu", m);
+        expect(&r, has_x86(2) ? objects_of : 1, 3);
+        spvf_module_destroy(m);
+    }
+}
+
 /* The place of what an object says of itself. */
 static ir_object_origin *find_origin(const spvf_blob *blob, uint64_t source) {
     for (size_t n = 0; n + sizeof(ir_object_origin) <= blob->size; n += 8) {
