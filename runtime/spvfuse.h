@@ -817,6 +817,9 @@ SPVF_API spvf_status spvf_plan_run(spvf_plan *plan, const spvf_run_options *opti
 SPVF_API size_t spvf_plan_group_count(const spvf_plan *plan);
 /* NULL when index is out of range.  Valid until the plan is destroyed. */
 SPVF_API const char *spvf_plan_group_name(const spvf_plan *plan, size_t index);
+/* The file of the module of launch `index`, in groups or not, as the plan writes it; NULL when index
+ * is out of range.  Valid until the plan is destroyed. */
+SPVF_API const char *spvf_plan_module_file(const spvf_plan *plan, size_t index);
 /* Fuses group `index` of the plan without running anything, for any device.  The reason of a
  * refusal is a warning, as in a run that goes on without, unless the group is strict. */
 SPVF_API spvf_status spvf_plan_fuse(spvf_plan *plan, size_t index, spvf_fusion **out);

@@ -37,11 +37,12 @@ static bool mark_sum(ir_inst *i, operand x, operand y) {
     }
 }
 
+/* The form of a value is the value itself only where it fits the type. */
 static bool is_positive(const pass_launch *l, ir_inst *v, const ir_block *at) {
     pass_affine form;
     int64_t low, high;
     pass_find_affine(l, v, at, &form);
-    return pass_affine_bounds(l, &form, at, &low, &high) && low > 0;
+    return pass_affine_bounds(l, &form, at, &low, &high) && low > 0 && high <= INT32_MAX;
 }
 
 /* Is x a sum of `part` times a positive number, and of what is not negative?  So is y * w + x below

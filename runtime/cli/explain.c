@@ -168,7 +168,7 @@ static bool write_file(const char *option, void (*print)(FILE *f, const cli_expl
 }
 
 static bool explain_plan(const char *file, spvf_plan *plan) {
-    cli_explained all = {.file = file, .divided = cli_has("--auto")};
+    cli_explained all = {.file = file, .plan = plan, .divided = cli_has("--auto")};
     bool ok = all.divided ? divide_plan(plan, &all) : explain_groups(file, plan, &all);
     if (cli_has("--json"))
         print_json(&all);

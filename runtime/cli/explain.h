@@ -6,8 +6,9 @@
 
 /* What becomes of a plan. */
 typedef struct {
-    const char *file; /* the plan */
-    bool divided;     /* by --auto: parts are all launches, and between them may be cuts */
+    const char *file; /* of the plan */
+    const spvf_plan *plan;
+    bool divided; /* by --auto: parts are all launches, and between them may be cuts */
     spvf_explained_part *parts;
     size_t count;
 } cli_explained;
@@ -19,5 +20,7 @@ void cli_print_parts(FILE *f, const cli_explained *all);
 /* The same in the language of Graphviz (explain_dot.c), and as a page (explain_page.c). */
 void cli_print_dot(FILE *f, const cli_explained *all);
 void cli_print_page(FILE *f, const cli_explained *all);
+/* The source files that a page shows, as a list of JSON.  (explain_sources.c) */
+void cli_print_sources(FILE *f, const cli_explained *all);
 
 #endif

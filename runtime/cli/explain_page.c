@@ -4,10 +4,6 @@
  * is JSON in it, where the template has the word DATA.  All that comes from modules and plans is
  * in that JSON and nowhere else, without any "<", so it cannot end the element that holds it.  The
  * script of the page puts it into the document as text.
- *
- * Source files are those that modules name, next to the plan or where the command runs.  Modules
- * may name any file, and pages are passed on: only files whose names are those of sources are
- * shown.
  */
 #include "runtime/cli/explain.h"
 
@@ -15,82 +11,6 @@
 #include <string.h>
 
 extern const char cli_page_template[];
-
-/* -------------------------------------------------------------------------------------- sources */
-
-enum { MOST_FILES = 64, PATH = 4096, MOST_SOURCE = 1 << 20 };
-
-typedef struct {
-    const char *names[MOST_FILES];
-    size_t count;
-} file_list;
-
-static void add_file(file_list *l, const char *name) {
-    for (size_t k = 0; k < l->count; k++)
-        if (strcmp(l->names[k], name) == 0) return;
-    if (l->count < MOST_FILES) l->names[l->count++] = name;
-}
-
-static void add_dependence(file_list *l, const spvf_dependence *d) {
-    if (d->first && d->first->source_file) add_file(l, d->first->source_file);
-    if (d->second && d->second->source_file) add_file(l, d->second->source_file);
-}
-
-static void add_files(file_list *l, const spvf_explanation *e) {
-    for (size_t k = 0; k < e->decision_count; k++) add_dependence(l, &e->decisions[k].why);
-    for (size_t k = 0; k < e->gap_count; k++) add_dependence(l, &e->gaps[k].why);
-    for (size_t k = 0; k < e->code_count; k++)
-        for (size_t n = 0; n < e->codes[k].loop_count; n++)
-            if (e->codes[k].loops[n].source_file) add_file(l, e->codes[k].loops[n].source_file);
-}
-
-static bool is_source(const char *name) {
-    static const char *const endings[] = {".cl",  ".clcpp", ".clc", ".c",   ".cc", ".cpp",
-                                          ".cxx", ".h",     ".hpp", ".hip", ".cu", ".sycl"};
-    const char *dot = strrchr(name, '.');
-    for (size_t k = 0; dot && k < sizeof endings / sizeof *endings; k++)
-        if (strcmp(dot, endings[k]) == 0) return true;
-    return false;
-}
-
-/* NULL: it cannot be read. */
-static char *read_text(const char *path) {
-    FILE *f = fopen(path, "rb");
-    char *text = f ? malloc(MOST_SOURCE + 1) : NULL;
-    if (text) text[fread(text, 1, MOST_SOURCE, f)] = 0;
-    if (f) fclose(f);
-    return text;
-}
-
-/* By its own path, in the plan's folder, or there by its last name. */
-static char *read_source(const char *plan, const char *name) {
-    char path[PATH];
-    const char *slash = strrchr(plan, '/'), *last = strrchr(name, '/');
-    int folder = slash ? (int)(slash - plan + 1) : 0;
-    if (!is_source(name)) return NULL;
-    char *text = read_text(name);
-    snprintf(path, sizeof path, "%.*s%s", folder, plan, name);
-    if (!text) text = read_text(path);
-    snprintf(path, sizeof path, "%.*s%s", folder, plan, last ? last + 1 : name);
-    return text ? text : read_text(path);
-}
-
-static void put_sources(FILE *f, const cli_explained *all) {
-    file_list l = {.count = 0};
-    for (size_t k = 0; k < all->count; k++) {
-        add_files(&l, all->parts[k].explanation);
-        if (all->parts[k].cut) add_files(&l, all->parts[k].cut);
-    }
-    for (size_t k = 0; k < l.count; k++) {
-        char *text = read_source(all->file, l.names[k]);
-        fputs(k ? ",{\"name\":" : "{\"name\":", f);
-        json_put_string(f, l.names[k]);
-        fputs(",\"text\":", f);
-        json_put_string(f, text);
-        putc('}', f);
-        free(text);
-    }
-}
 
 /* ----------------------------------------------------------------------------------------- data */
 
@@ -110,7 +30,7 @@ static void put_data(FILE *f, const cli_explained *all) {
     fputs("],\"parts\":[", f);
     cli_print_parts(f, all);
     fputs("],\"sources\":[", f);
-    put_sources(f, all);
+    cli_print_sources(f, all);
     fputs("]}", f);
 }
 

@@ -343,6 +343,16 @@ const char *spvf_plan_group_name(const spvf_plan *plan, size_t index) {
     return NULL;
 }
 
+const char *spvf_plan_module_file(const spvf_plan *plan, size_t index) {
+    for (uint32_t i = 0; plan && i < plan->stmts.n; i++) {
+        const rt_stmt *s = &plan->stmts.data[i];
+        uint32_t launches = s->kind <= RT_GROUP ? s->group.launches.n : 0;
+        if (index < launches) return s->group.launches.data[index].path;
+        index -= launches;
+    }
+    return NULL;
+}
+
 size_t spvf_plan_group_count(const spvf_plan *plan) {
     size_t n = 0;
     for (uint32_t i = 0; plan && i < plan->stmts.n; i++) n += plan->stmts.data[i].kind == RT_GROUP;

@@ -58,6 +58,33 @@ echo 'a secret' >secret.txt
 check "html" "$spvfuse" explain other.plan -t x86_64:v3 --html other.html
 check "no secret" sh -c '! grep -q "a secret" other.html'
 
+# Nor are files of other folders, by whatever path, link or plan; nor pipes.
+mkdir -p plans/below elsewhere
+echo '/* a secret */' >elsewhere/secret.c
+echo '/* below */' >plans/below/own.c
+ln -s ../elsewhere/secret.c plans/linked.c
+ln -s ../elsewhere plans/folder
+mkfifo plans/pipe.c
+sed 's/evil.ir/named.ir/' evil.plan >plans/named.plan
+shows() {
+    sed "s|^file .*|file \"$1\"|" evil.ir >plans/named.ir
+    timeout 20 "$spvfuse" explain plans/named.plan -t x86_64:v3 --html named.html >/dev/null &&
+        grep -q "$2" named.html
+}
+hides() { shows "$1" . && ! grep -q 'a secret' named.html; }
+for path in elsewhere/secret.c "$work/elsewhere/secret.c" ../elsewhere/secret.c plans/../elsewhere/secret.c \
+    plans/linked.c linked.c plans/folder/secret.c folder/secret.c; do
+    check "a file elsewhere: $path" hides "$path"
+done
+check "a pipe" shows pipe.c 'u003c'
+for path in below/own.c plans/below/own.c "$work/plans/below/own.c" ./below/../below/own.c; do
+    check "a file below the plan: $path" shows "$path" 'below \*/'
+done
+sed 's|"named.ir|"../elsewhere/named.ir|' plans/named.plan >plans/module.plan
+sed "s|^file .*|file \"made/by/secret.c\"|" evil.ir >elsewhere/named.ir
+check "html" "$spvfuse" explain plans/module.plan -t x86_64:v3 --html module.html
+check "a file beside the module" grep -q 'a secret' module.html
+
 check "standard output" sh -c '"$0" explain evil.plan --html - | head -n 1 | grep -qx "<!DOCTYPE html>"' "$spvfuse"
 check "a folder that is absent" sh -c '! "$0" explain evil.plan --html absent/x.html >/dev/null 2>&1' "$spvfuse"
 
