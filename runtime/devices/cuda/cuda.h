@@ -292,8 +292,8 @@ void cuda_launch(cuda *d, const rt_launch *l, ir_arena *scratch);
 /* A grid goes into the stream, or to the recorder with the sizes of its parameters; throws. */
 void cuda_launch_grid(cuda *d, const cu_kernel_node *what);
 void cuda_record_grid(cuda *d, const cu_kernel_node *what, const size_t *size, size_t n);
-/* The launches of a recording from this command on, as a graph.  How many there are; 0: they are to
- * go into the stream. */
+/* The launches of a recording from this command on, as a graph, or into the stream where none is made
+ * of them.  How many there are; 0: fewer than two, which are left to the caller. */
 size_t cuda_replay_launches(cuda *d, const rt_submission *s, size_t first, ir_arena *scratch);
 void cuda_forget(rt_device *d, uint64_t recording);
 void cuda_free_replays(cuda *d);

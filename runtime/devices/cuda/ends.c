@@ -45,14 +45,18 @@ static void keep_event(cuda *d, cu_event e) {
         d->cu->end_event(e);
 }
 
-/* After all that is in the stream. */
+/* After all that is in the stream; *out is NULL after an error. */
 static cu_result record(cuda *d, cu_event *out) {
     cu_event e = NULL;
     pthread_mutex_lock(&d->lock);
     cu_result error = take_event(d, &e);
     pthread_mutex_unlock(&d->lock);
     if (!error) error = d->cu->record(e, d->stream);
-    *out = e;
+    *out = error ? NULL : e;
+    if (!error || !e) return error;
+    pthread_mutex_lock(&d->lock);
+    keep_event(d, e);
+    pthread_mutex_unlock(&d->lock);
     return error;
 }
 
@@ -94,9 +98,11 @@ static void end_all(cuda *d, cuda_pending *list, cu_result error, const char *wh
 
 /* ----------------------------------------------------------------------------------- the thread */
 
-/* With the lock held: takes the submissions up to this one. */
+/* With the lock held: takes the submissions up to this one, and their events back. */
 static cuda_pending *take_until(cuda *d, cuda_pending *last) {
     cuda_pending *list = d->first;
+    for (cuda_pending *p = list; p != last->next; p = p->next)
+        if (p->event) keep_event(d, p->event);
     d->first = last->next;
     if (!d->first) d->end = &d->first;
     last->next = NULL;
@@ -122,10 +128,10 @@ static void end_until(cuda *d, cuda_pending *last, cu_result (*wait_for_all)(cud
     cu_event e = last->event;
     d->is_awaited = true;
     pthread_mutex_unlock(&d->lock);
-    cu_result error = e ? wait_for(d, e) : wait_for_all(d);
+    cu_result error = d->cu->set_current(d->context);
+    if (!error) error = e ? wait_for(d, e) : wait_for_all(d);
     if (error) describe_end(d, error, why);
     pthread_mutex_lock(&d->lock);
-    if (e) keep_event(d, e);
     cuda_pending *list = take_until(d, last);
     pthread_mutex_unlock(&d->lock);
     end_all(d, list, error, why);
@@ -169,7 +175,6 @@ static void *work(void *arg) {
     cuda *d = arg;
     uint64_t seen = 0; /* the last submission a while ago */
     unsigned idle = 0; /* whiles since then */
-    d->cu->set_current(d->context);
     pthread_mutex_lock(&d->lock);
     while (d->first || !d->closing) {
         idle = d->submitted == seen ? idle + 1 : 0;
@@ -202,6 +207,7 @@ void cuda_expect_end(cuda *d, cuda_pending *p) {
     if (p->submission->exact) cuda_must(d, "cuEventRecord", record(d, &p->event));
     pthread_mutex_lock(&d->lock);
     bool ok = start_thread(d);
+    if (!ok && p->event) keep_event(d, p->event);
     if (ok) {
         p->number = ++d->submitted;
         *d->end = p;
@@ -227,7 +233,6 @@ static cu_result wait_by_driver(cuda *d) { return d->cu->wait(d->stream); }
 bool cuda_await(rt_device *device, rt_submission *s) {
     cuda *d = (cuda *)device;
     cuda_pending *p = (cuda_pending *)(void *)s->own;
-    d->cu->set_current(d->context);
     pthread_mutex_lock(&d->lock);
     bool waits = d->first && d->first->number <= p->number && !d->is_awaited;
     while (waits && !p->event && p->next) p = p->next;

@@ -181,12 +181,12 @@ size_t cuda_replay_launches(cuda *d, const rt_submission *s, size_t first, ir_ar
     size_t n = s->recording && has_graphs(d->cu) ? count_launches(s, first) : 0;
     if (n < 2) return 0;
     cuda_replay *r = find_replay(d, s->recording, first);
+    bool makes = r && !r->refused;
     if (!r) note_recording(d, s->recording, first);
-    if (!r || r->refused) return 0;
     struct cuda_recorder recorder = {.scratch = scratch};
-    d->recorder = &recorder;
+    if (makes) d->recorder = &recorder;
     for (size_t k = 0; k < n; k++) cuda_launch(d, &s->commands[first + k].launch, scratch);
-    run(d, r);
+    if (makes) run(d, r);
     d->recorder = NULL;
     return n;
 }

@@ -11,6 +11,8 @@
 #include "tests/runtime/bench.h"
 #include "tests/runtime/devices/cuda/fake_cuda.h"
 
+#include <time.h>
+
 typedef struct {
     spvf_context *context, *host;
     spvf_module *module, *same; /* for each of the two devices */
@@ -108,6 +110,13 @@ static inline void open_bench(const char *kernels) {
     fake_cuda_run_with(run_on_cpu);
 }
 
+/* The last command of a queue may be what closes its device, by a thread of its own. */
+static inline void await_no_events(void) {
+    const struct timespec ms = {.tv_nsec = 1000000};
+    for (int k = 0; k < 2000 && fake_cuda_events(); k++) nanosleep(&ms, NULL);
+    cr_expect_eq(fake_cuda_events(), 0, "%u", fake_cuda_events());
+}
+
 static inline void close_bench(void) {
     rt_device_close(bench.device);
     rt_device_close(bench.cpu);
@@ -120,6 +129,7 @@ static inline void close_bench(void) {
     cr_expect_eq(fake_cuda_memories(), 0);
     cr_expect_eq(fake_cuda_modules(), 0);
     cr_expect_eq(fake_cuda_graphs(), 0);
+    await_no_events();
     cr_expect_eq(bytes_held, 0);
 }
 

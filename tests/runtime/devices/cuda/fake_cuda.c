@@ -44,7 +44,7 @@ typedef struct {
 static struct {
     pthread_mutex_t lock;
     const char *call[MOST_CALLS]; /* names, which are literals */
-    unsigned calls, launches, failures, memories, modules, graphs;
+    unsigned calls, launches, failures, memories, modules, graphs, events;
     fake_cuda_launch launch[MOST_LAUNCHES];
     failure fail[MOST_FAILURES];
     int lost; /* the error that all calls give */
@@ -81,10 +81,23 @@ static void read_environment(void) {
         fake_cuda_fail(symbol, n, error, *lost);
 }
 
+/* Gives something back, so a program can do nothing about a failure. */
+static bool gives_back(const char *symbol) {
+    static const char *const words[] = {"Destroy", "Free", "Unload", "Release"};
+    bool found = false;
+    for (size_t n = 0; n < sizeof words / sizeof *words; n++)
+        found |= strstr(symbol, words[n]) != NULL;
+    return found;
+}
+
+static bool is_meant(const failure *f, const char *symbol) {
+    return strcmp(f->symbol, symbol) == 0 || (strcmp(f->symbol, "any") == 0 && !gives_back(symbol));
+}
+
 static result fail_as_told(const char *symbol) {
     result error = OK;
     for (failure *f = fake.fail; f < fake.fail + fake.failures; f++) {
-        if (strcmp(f->symbol, symbol) != 0 || ++f->seen != f->n) continue;
+        if (!is_meant(f, symbol) || ++f->seen != f->n) continue;
         error = f->error;
         if (f->lost) fake.lost = error;
     }
@@ -120,10 +133,19 @@ API unsigned fake_cuda_count(const char *symbol) {
     return n;
 }
 
+API int fake_cuda_has_failed(void) {
+    bool failed = false;
+    pthread_mutex_lock(&fake.lock);
+    for (unsigned k = 0; k < fake.failures; k++) failed |= fake.fail[k].seen >= fake.fail[k].n;
+    pthread_mutex_unlock(&fake.lock);
+    return failed;
+}
+
 API unsigned fake_cuda_launches(void) { return fake.launches; }
 API unsigned fake_cuda_memories(void) { return fake.memories; }
 API unsigned fake_cuda_modules(void) { return fake.modules; }
 API unsigned fake_cuda_graphs(void) { return fake.graphs; }
+API unsigned fake_cuda_events(void) { return fake.events; }
 API const fake_cuda_launch *fake_cuda_launch_at(unsigned n) { return &fake.launch[n]; }
 API void fake_cuda_run_with(void (*run)(const fake_cuda_launch *l, void **params)) {
     fake.run = run;
@@ -367,11 +389,18 @@ API result cuEventCreate(event **e, unsigned flags) {
     (void)flags;
     ENTER("cuEventCreate", true);
     *e = calloc(1, sizeof **e);
+    if (!*e) return OUT_OF_MEMORY;
+    pthread_mutex_lock(&fake.lock);
+    fake.events++;
+    pthread_mutex_unlock(&fake.lock);
     return OK;
 }
 
 API result cuEventDestroy_v2(event *e) {
     free(e);
+    pthread_mutex_lock(&fake.lock);
+    fake.events--;
+    pthread_mutex_unlock(&fake.lock);
     ENTER("cuEventDestroy_v2", true);
     return OK;
 }

@@ -29,8 +29,11 @@ typedef struct {
 } fake_cuda_launch;
 
 /* The n-th call of the function, from now on and counted from 1, gives this error.  lost: so do all
- * that follow.  "kernel" is no function: the n-th launch begins, and its end has the error. */
+ * that follow.  "kernel" is no function: the n-th launch begins, and its end has the error.  "any"
+ * is any function of those that can fail without a loss: not what gives things back. */
 void fake_cuda_fail(const char *symbol, unsigned n, int error, int lost);
+/* Has a call failed as it was told? */
+int fake_cuda_has_failed(void);
 /* How often the function has been called; NULL: any. */
 unsigned fake_cuda_count(const char *symbol);
 unsigned fake_cuda_launches(void);
@@ -48,5 +51,6 @@ unsigned fake_cuda_memories(void);
 unsigned fake_cuda_modules(void);
 /* Graphs, and those made ready. */
 unsigned fake_cuda_graphs(void);
+unsigned fake_cuda_events(void);
 
 #endif

@@ -144,10 +144,63 @@ Test(cuda_replays, where_there_is_no_graph_launches_go_into_the_stream) {
         fake_cuda_fail(calls_of_a_graph[n], 1, 801, false);
         run_and_expect(4);
         cr_expect_eq(fake_cuda_count("cuLaunchKernel"), LAUNCHES, "%s", calls_of_a_graph[n]);
+        unsigned tries = fake_cuda_count("cuGraphCreate");
         run_and_expect(4);
+        cr_expect_eq(fake_cuda_count("cuGraphCreate"), tries, "%s", calls_of_a_graph[n]);
         close_queue();
         t.graph = NULL;
     }
+}
+
+/* Other values and buffers, whatever fails. */
+static void change_and_run(spvf_buffer *other) {
+    const int32_t ten = 10, one = 1;
+    int32_t back[N];
+    spvf_event *e = NULL;
+    spvf_graph_run(t.graph, t.queue, NULL, NULL);
+    spvf_graph_run(t.graph, t.queue, NULL, &e);
+    spvf_graph_set_value(t.graph, 2, 2, &ten, sizeof ten);
+    spvf_graph_run(t.graph, t.queue, NULL, NULL);
+    spvf_graph_set_buffer(t.graph, t.b[2], other);
+    spvf_graph_run(t.graph, t.queue, NULL, NULL);
+    spvf_graph_set_value(t.graph, 2, 2, &one, sizeof one);
+    spvf_graph_set_buffer(t.graph, other, t.b[2]);
+    spvf_queue_read(t.queue, t.b[1], 0, back, BYTES, NULL, NULL);
+    if (e) spvf_event_wait(e);
+    if (e) spvf_event_destroy(e);
+    spvf_queue_finish(t.queue);
+}
+
+/* False: fewer than n calls have been made, so none has failed. */
+static bool goes_on_after(unsigned n, int error, bool lost) {
+    spvf_buffer *other;
+    bench.folder[0] = 0;
+    open_queue();
+    make_graph();
+    cr_assert_eq(spvf_buffer_create(t.device, BYTES, NULL, 0, &other), SPVF_OK);
+    fake_cuda_forget();
+    fake_cuda_fail("any", n, error, lost);
+    messages[0] = 0;
+    change_and_run(other);
+    bool failed = fake_cuda_has_failed();
+    fake_cuda_forget();
+    if (!lost) run_and_expect(4);
+    spvf_buffer_destroy(other);
+    close_queue();
+    t.graph = NULL;
+    return failed;
+}
+
+Test(cuda_replays, each_call_may_fail_once) {
+    unsigned n = 1;
+    while (goes_on_after(n, 999, false)) n++;
+    cr_expect_gt(n, 40, "%u", n);
+}
+
+Test(cuda_replays, each_call_may_lose_the_device) {
+    unsigned n = 1;
+    while (goes_on_after(n, 700, true)) n++;
+    cr_expect_gt(n, 40, "%u", n);
 }
 
 /* As fusion leaves launches in a graph: two kernels that are fused and one that is excluded. */
@@ -229,6 +282,18 @@ Test(cuda_ends, an_event_ends_before_later_launches_do) {
     spvf_event_destroy(first);
     spvf_event_destroy(second);
     expect_sums(t.b[1], 3);
+    close_queue();
+}
+
+/* So that close_bench finds none. */
+Test(cuda_ends, events_before_the_one_that_is_waited_for_are_given_back) {
+    spvf_event *e[5];
+    open_queue();
+    fake_cuda_hold(true);
+    for (int k = 0; k < 5; k++) enqueue(&e[k]);
+    fake_cuda_hold(false);
+    cr_expect_eq(spvf_event_wait(e[4]), SPVF_OK);
+    for (int k = 0; k < 5; k++) spvf_event_destroy(e[k]);
     close_queue();
 }
 
