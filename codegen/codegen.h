@@ -108,6 +108,13 @@ typedef struct {
     const char *name; /* or NULL */
 } cg_arg;
 
+/* A place that the listing names: .L and the number. */
+typedef struct {
+    uint32_t number;
+    cg_section section;
+    uint32_t at;
+} cg_label;
+
 typedef struct {
     const char *name;
     uint32_t entry, block; /* symbols */
@@ -131,6 +138,8 @@ typedef struct {
     ir_vec(const char *) files;
     ir_vec(cg_frame) frames;
     ir_vec(cg_kernel) kernels;
+    /* Of functions, constants and globals; none, unless assembly was asked for. */
+    ir_vec(cg_label) labels;
     bool stopped; /* as cg_options.stop_after says: nothing else is known */
 } cg_object;
 
@@ -160,6 +169,7 @@ typedef struct {
     uint32_t (*rule_hits)[IR_TYPE_NUMBERS];
     bool trace_rules; /* a note for every rule that is used */
     bool lines;       /* fill cg_object.lines */
+    bool assembly;    /* the listing is for cg_write_assembly: addresses are labels */
     ir_text *listing; /* gets the code as text, a function after the other; or NULL */
     /* The stage after which no more is done with a function (ir_names_stage), or NULL: the listing
      * has each as it is then, and nothing becomes an object. */
@@ -202,6 +212,15 @@ typedef struct {
 /* The file lies in `out`. */
 void cg_write_object(const cg_object *o, const cg_file_options *options, ir_arena *out,
                      uint8_t **bytes, size_t *size);
+
+typedef struct {
+    const char *listing;     /* of all functions, made with cg_options.assembly */
+    const char *begin, *end; /* cg_machine.listing_begin and listing_end */
+} cg_assembly;
+/* The same as text for an assembler.  (object_assembly.c) */
+void cg_write_assembly(const cg_object *o, const cg_assembly *assembly, ir_text *out);
+/* A name as assemblers read it. */
+void cg_put_symbol(ir_text *out, const char *name);
 
 /* Adds to the data an exported array `name`: an ir_kernel_entry per kernel, and an empty one. */
 void cg_add_kernel_table(cg_object *o, const char *name, ir_arena *arena);
@@ -246,6 +265,8 @@ typedef struct {
     /* Rule n of instruction selection; NULL: there are fewer. */
     const ir_rule_info *(*rule_info)(unsigned n);
     const cg_elf *elf;
+    /* Directives of an assembler before the listing and after it; NULL: no assembler reads it. */
+    const char *listing_begin, *listing_end;
     /* Turns an object into one for DPC++'s Native CPU.  Each kernel K gets a function K, also named
      * K.SYCLNCPU, with the parameters (void *const *args, state *), which runs the work-group of
      * the state.  The exported array `__sycl_native_cpu_decls` lists them as {name, function}, and

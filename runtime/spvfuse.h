@@ -375,12 +375,12 @@ SPVF_API void spvf_blob_destroy(spvf_blob *blob);
  * or ":icelake" (AVX-512 IFMA, VBMI, VBMI2, VNNI, BITALG, VPOPCNTDQ, too): a linkable ELF object
  * with all kernels and a table of them, see spvf_native_kernel; a kernel that cannot run on a CPU
  * is left out, with a warning (SPVF_ERROR_REFUSED when none is left).  Options of x86_64,
- * each after a comma: "text" (assembly, to be read), "lines" (debug information), "abi=nativecpu"
- * (the functions and the table of DPC++'s Native CPU), "calls" (functions that each work-item can
- * run alone are called, not inlined), "regalloc=stack" (every value in memory), "simd=N" (loops over
- * work-items run N of them at once, a power of two up to 64, whatever it costs), "stop=STAGE" (as
- * text, the code as it is after that pass or stage, see spvf_pass_options), "time" (notes of the
- * nanoseconds that each pass and stage took). */
+ * each after a comma: "text" (assembly, for GNU as and clang), "lines" (debug information),
+ * "abi=nativecpu" (the functions and the table of DPC++'s Native CPU), "calls" (functions that each
+ * work-item can run alone are called, not inlined), "regalloc=stack" (every value in memory),
+ * "simd=N" (loops over work-items run N of them at once, a power of two up to 64, whatever it
+ * costs), "stop=STAGE" (as text, the code as it is after that pass or stage, see
+ * spvf_pass_options), "time" (notes of the nanoseconds that each pass and stage took). */
 SPVF_API spvf_status spvf_module_emit(const spvf_module *module, const char *target,
                                       spvf_blob *out);
 

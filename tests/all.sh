@@ -62,6 +62,7 @@ suite cache sh tests/runtime/cache/cache.sh "$release"
 suite library sh tests/runtime/library.sh "$release"
 suite install sh tests/packaging/install.sh "$release"
 suite objects sh tests/runtime/cli/objects.sh "$release"
+suite assembly sh tests/runtime/cli/assembly.sh "$release"
 suite recipes sh tests/recipes.sh "$release"
 suite programs sh tests/conformance/short.sh "$release"
 [ -z "$first" ] || suite programs-simd-16 env SPVF_CPU="${levels##* },simd=16" \

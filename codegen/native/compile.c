@@ -187,6 +187,7 @@ static bool compile_func(cg_unit *u, ir_func *f, const cg_options *options) {
 bool cg_compile_unit(cg_unit *u, ir_module *m, const cg_options *options) {
     cg_image image;
     u->module = m;
+    u->assembly = options->assembly;
     foreach_func (f, m)
         if (!ir_is_declaration(f) && f->level == L_GROUP && !compile_func(u, f, options))
             return false;

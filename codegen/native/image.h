@@ -20,6 +20,7 @@ typedef struct {
     cg_label_reloc *relocs;
     uint32_t nrelocs;
     uint32_t *labels; /* by label: where it is; UINT32_MAX: not bound */
+    uint32_t nlabels;
 } cg_image;
 
 #endif

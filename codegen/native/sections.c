@@ -124,6 +124,26 @@ static void place_lines(cg_unit *u, const ir_module *m, const cg_image *image) {
     }
 }
 
+static void add_label(cg_unit *u, uint32_t number, cg_section section, uint32_t at) {
+    *ir_push(u->arena, &u->object->labels) = (cg_label){number, section, at};
+}
+
+/* What the listing refers to by label and does not define. */
+static void note_labels(cg_unit *u, const ir_module *m, const cg_image *image) {
+    const cg_symbol *symbols = u->object->symbols.data;
+    foreach_global (g, m) {
+        if (g->space == IR_LOCAL) continue;
+        const cg_symbol *s = &symbols[symbol_of(u, g)];
+        add_label(u, cg_label_of(u, g), s->section, s->at);
+    }
+    foreach_func (f, m)
+        if (!ir_is_declaration(f) && f->level == L_ALLOCATED)
+            add_label(u, cg_label_of(u, f), CG_TEXT, symbols[symbol_of(u, f)].at);
+    for (uint32_t n = 0; n < image->nlabels; n++)
+        if (image->labels[n] != UINT32_MAX && image->labels[n] >= image->code_bytes)
+            add_label(u, n, CG_TEXT, image->labels[n]);
+}
+
 /* A function ends where the next one begins, the last one where the constants begin.  Functions
  * have code in module order, so symbols are sorted by address. */
 static void measure_functions(cg_object *o, uint32_t code_bytes) {
@@ -145,4 +165,5 @@ void cg_place_module(cg_unit *u, const ir_module *m, const cg_image *image) {
     place_code(u, m, image);
     place_lines(u, m, image);
     measure_functions(u->object, image->code_bytes);
+    if (u->assembly) note_labels(u, m, image);
 }

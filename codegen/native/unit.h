@@ -61,6 +61,7 @@ struct cg_unit {
     bool want_lines;
     ir_vec(cg_open_line) lines;
     ir_text *listing; /* of the function that is emitted, or NULL */
+    bool assembly;    /* it names labels, which the object keeps */
 };
 
 /* Compiles m.  The target has filled in *u, including the fields that its own writer adds.  False

@@ -3,6 +3,7 @@
  *   object.c        the file: headers, symbols, relocations
  *   object_frame.c  .eh_frame: how to unwind a function
  *   object_line.c   .debug_*: which source line code was made of
+ *   object_assembly.c  the same as text for an assembler
  *   object_bytes.c  numbers, strings and addresses, appended
  *   object_table.c  data that lists the kernels of an object
  */

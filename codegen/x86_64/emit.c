@@ -34,7 +34,7 @@ static void list(emitter *e, x86_row row, const x86_operands *o) {
     if (o->arg[0].kind == X86_LABEL)
         ir_putf(out, "%s .L%u", x86_mnemonics[x86_forms[row].mnemonic], (unsigned)o->arg[0].value);
     else
-        x86_print(out, row, o, 0);
+        x86_print(out, row, o, e->w->unit.assembly ? X86_BY_LABEL : 0);
     ir_put(out, "\n");
 }
 
@@ -420,6 +420,13 @@ static bool uses_wide(const ir_func *f) {
     return false;
 }
 
+static void list_name(cg_unit *u, const char *name) {
+    if (!u->listing) return;
+    if (u->assembly) ir_put(u->listing, "    .p2align 4\n");
+    cg_put_symbol(u->listing, name);
+    ir_put(u->listing, ":\n");
+}
+
 bool x86_emit(cg_unit *u, ir_func *f, const cg_allocation *a) {
     x86_writer *w = (x86_writer *)u;
     emitter e = {.w = w, .f = f, .a = a, .wide = uses_wide(f)};
@@ -427,7 +434,7 @@ bool x86_emit(cg_unit *u, ir_func *f, const cg_allocation *a) {
     if (!plan_frame(&e)) return false;
     x86_align(w->code, 16);
     x86_bind(w->code, cg_label_of(u, f));
-    if (w->unit.listing) ir_putf(w->unit.listing, "%s:\n", f->name);
+    list_name(&w->unit, f->name);
     cg_note_first_line(u, &e.order);
     put_prologue(&e);
     note_frame(&e);

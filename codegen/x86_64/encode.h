@@ -222,8 +222,10 @@ bool x86_finish(x86_code *c, cg_image *out);
 
 /* ------------------------------------------------------------------------------- text (print.c) */
 
+#define X86_BY_LABEL UINT64_MAX
 /* One instruction as objdump -M intel prints it, but with one space after the mnemonic.  `target`:
- * the address that stands for the label of a jump. */
+ * the address that stands for the label of a jump; X86_BY_LABEL: memory at rip is printed by its
+ * label, as an assembler reads it. */
 void x86_print(ir_text *out, x86_row row, const x86_operands *o, uint64_t target);
 
 #endif

@@ -310,6 +310,7 @@ static void copy_code(const x86_code *c, uint8_t *to) {
 }
 
 static void list_labels(const x86_code *c, cg_image *out) {
+    out->nlabels = c->labels.n;
     out->labels = ir_new_array(c->arena, uint32_t, c->labels.n);
     for (uint32_t i = 0; i < c->labels.n; i++)
         out->labels[i] = is_bound(c, i) ? label_place(c, i) : UNBOUND;

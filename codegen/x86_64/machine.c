@@ -32,6 +32,8 @@ const cg_machine cg_machine_x86_64 = {
     .compile = x86_compile,
     .rule_info = x86_rule_info,
     .elf = &x86_elf,
+    .listing_begin = ".intel_syntax noprefix",
+    .listing_end = ".att_syntax prefix",
     .add_nativecpu = x86_add_nativecpu,
 #if defined(__x86_64__)
     .host = &x86_host,

@@ -52,6 +52,13 @@ static void put_disp(ir_text *out, const x86_operand *m) {
     ir_putf(out, "%c0x%llx", negative ? '-' : '+', (unsigned long long)size);
 }
 
+/* A label, and what follows it. */
+static void put_place(ir_text *out, const x86_operand *m) {
+    ir_putf(out, "[rip+.L%u", (unsigned)m->value);
+    if (m->disp) ir_putf(out, "%+d", m->disp);
+    ir_put(out, "]");
+}
+
 static void put_address(ir_text *out, const x86_slot *s, const x86_operand *m) {
     bool based = m->reg != X86_NO_REG, indexed = m->index != X86_NO_REG;
     if (!based && !indexed) {
@@ -86,13 +93,18 @@ static bool is_ambiguous(const x86_form *f) {
     return differs_in_memory(f, f - 1) || differs_in_memory(f, f + 1);
 }
 
-static void print_memory(ir_text *out, const x86_form *f, const x86_operands *o, const x86_slot *s,
-                         const x86_operand *m) {
+static void print_memory(ir_text *out, const x86_form *f, const x86_operands *o, unsigned i,
+                         uint64_t target) {
+    const x86_slot *s = &x86_shapes[f->shape].slot[i];
+    const x86_operand *m = &o->arg[i];
     if (o->broadcast)
         ir_putf(out, "%s BCST ", size_word(f->broadcast));
     else if (s->bytes != X86_ADDRESS)
         ir_putf(out, "%s PTR ", size_word(s->bytes));
-    put_address(out, s, m);
+    if (target == X86_BY_LABEL && m->reg == X86_RIP)
+        put_place(out, m);
+    else
+        put_address(out, s, m);
     if (o->broadcast && is_ambiguous(f)) ir_putf(out, "{1to%u}", s->bytes / f->broadcast);
 }
 
@@ -125,7 +137,7 @@ static void print_operand(ir_text *out, const x86_form *f, const x86_operands *o
     const x86_slot *s = &shape->slot[i];
     const x86_operand *a = &o->arg[i];
     if (a->kind == X86_MEM)
-        print_memory(out, f, o, s, a);
+        print_memory(out, f, o, i, target);
     else if (a->kind == X86_IMM)
         print_imm(out, shape, s, a->value);
     else if (a->kind == X86_LABEL)

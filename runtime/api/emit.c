@@ -246,10 +246,8 @@ static bool native_target(const char *s, native_job *x) {
 }
 
 /* Devices run objects that say what they were made of, and look for the table by its usual name. */
-static void write_object(emit_job *j, const native_job *x, cg_object *o) {
-    cg_file_options file = {.elf = x->native.machine->elf, .lines = x->lines};
+static void add_tables(const emit_job *j, const native_job *x, cg_object *o) {
     bool for_devices = !x->nativecpu && !x->table[0] && j->module->ir->source;
-    uint8_t *bytes;
     const ir_object_origin origin = {IR_LAUNCH_VERSION, x->native.code.level,
                                      j->module->ir->source};
     if (x->nativecpu)
@@ -257,11 +255,31 @@ static void write_object(emit_job *j, const native_job *x, cg_object *o) {
     else
         cg_add_kernel_table(o, x->table[0] ? x->table : "spvf_kernels", j->scratch);
     if (for_devices) cg_add_origin(o, &origin, j->scratch);
+}
+
+static void write_object(emit_job *j, const native_job *x, const cg_object *o) {
+    cg_file_options file = {.elf = x->native.machine->elf, .lines = x->lines};
+    uint8_t *bytes;
     cg_write_object(o, &file, j->scratch, &bytes, &j->size);
     j->data = bytes;
 }
 
-static bool is_text(const native_job *x) { return x->text || x->stop_after[0]; }
+/* Where no assembler reads the listing, it is all that there is. */
+static bool is_listing(const native_job *x) {
+    return x->stop_after[0] || (x->text && !x->native.machine->listing_begin);
+}
+
+static void write_text(emit_job *j, const native_job *x, const cg_object *o) {
+    const cg_machine *machine = x->native.machine;
+    const cg_assembly code = {x->listing->data, machine->listing_begin, machine->listing_end};
+    ir_text text = {.arena = j->scratch};
+    if (is_listing(x))
+        text = *x->listing;
+    else
+        cg_write_assembly(o, &code, &text);
+    j->data = text.data;
+    j->size = text.n;
+}
 
 static bool compile_native(emit_try *t, ir_module *m) {
     const native_job *x = t->options;
@@ -269,12 +287,18 @@ static bool compile_native(emit_try *t, ir_module *m) {
     cg_object object; /* the names in it are the module's */
     *x->listing = (ir_text){.arena = t->job->scratch};
     ir_put(x->listing, "");
-    if (is_text(x)) o.code.listing = x->listing;
+    if (x->text || x->stop_after[0]) o.code.listing = x->listing;
+    o.code.assembly = x->text && !is_listing(x);
     if (x->stop_after[0]) o.code.stop_after = x->stop_after;
     o.code.lines = x->lines;
     bool ok = rt_native_compile(m, NULL, &o, t->job->scratch, &object);
-    if (ok && !t->only && !is_text(x)) write_object(t->job, x, &object);
-    return ok;
+    if (!ok || t->only) return ok;
+    if (!is_listing(x)) add_tables(t->job, x, &object);
+    if (o.code.listing)
+        write_text(t->job, x, &object);
+    else
+        write_object(t->job, x, &object);
+    return true;
 }
 
 static void emit_native(emit_job *j, native_job *x) {
@@ -282,10 +306,10 @@ static void emit_native(emit_job *j, native_job *x) {
     emit_try t = {.job = j, .make = compile_native, .options = x};
     x->listing = &listing;
     if (x->stop_after[0]) rt_check_stage(j->module->context, x->stop_after, false, j->scratch);
+    if (x->text && x->nativecpu)
+        rt_throw(j->module->context, IR_ERR_ARGUMENT,
+                 "'%s': what Native CPU calls is not written as assembly", j->target);
     make_kernels(&t);
-    if (!is_text(x)) return;
-    j->data = listing.data;
-    j->size = listing.n;
 }
 
 /* ------------------------------------------------------------------------------------------ PTX */

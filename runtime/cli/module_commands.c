@@ -184,7 +184,7 @@ static const cli_option compile_options[] = {
     {"-t, --target", "TARGET",
      "ir, dot, spirv (1.2), spirv:1.0 … spirv:1.4, ptx[:sm_N] (text), cubin[:sm_N] (by ptxas), "
      "x86_64[:v2|:v3|:v4|:icelake] (an object)"},
-    {"-S, --assembly", NULL, "x86_64: assembly, to be read"},
+    {"-S, --assembly", NULL, "x86_64: assembly, as GNU as and clang take it"},
     {"-g, --debug", NULL, "x86_64: debug information"},
     {"--abi", "nativecpu", "x86_64: functions and table of DPC++'s Native CPU"},
     {"--header", "FILE", "x86_64: declarations of the kernels in C, for calling them"},

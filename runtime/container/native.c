@@ -49,7 +49,7 @@ static int find_kind(const char *name) {
                  {".data.rel.ro", CG_RODATA},
                  {".data", CG_DATA}};
     for (unsigned n = 0; n < sizeof known / sizeof *known; n++)
-        if (strcmp(name, known[n].name) == 0) return known[n].section;
+        if (strcmp(name, known[n].name) == 0) return (int)known[n].section;
     return -1;
 }
 

@@ -1,0 +1,62 @@
+#!/bin/sh
+# assembly.sh BUILD: what `spvfuse compile -S` writes is what assemblers take, and its kernels write
+# what those of the object write, at each level that this machine has.
+set -u
+spvfuse=$PWD/$1/spvfuse
+bench=$PWD/$1/bench
+tree=$PWD
+# shellcheck source=tests/suites.sh
+. tests/suites.sh
+# shellcheck source=tests/count.sh
+. tests/count.sh
+levels=$(machine_levels "$1")
+cd "$work" || exit 1
+
+check "the program" gcc -std=c17 -Wall -Werror -I"$tree" "$tree/tests/runtime/cli/assembly.c" -o both
+check "SPIR-V" clang-22 -target spirv64 -O1 -fno-discard-value-names -cl-std=CL3.0 -c "$tree/tests/runtime/cli/assembly.cl" -o k.spv
+
+# same LEVEL NAME ASSEMBLER…
+same() {
+    level=$1
+    shift
+    check "$level: the object" "$spvfuse" compile k.spv -t "x86_64:$level" -o own.o
+    check "$level: the text" "$spvfuse" compile k.spv -t "x86_64:$level" -S -o k.s
+    check "$level: $*" "$@" k.s -o k.o
+    for form in own k; do check "$level: $form.so" gcc -shared -Wl,-z,text "$form.o" -o "$form.so"; done
+    check "$level: what they write" ./both ./own.so ./k.so
+}
+for level in $levels; do same "$level" as; done
+[ -z "$levels" ] || same "${levels%% *}" clang-22 -c
+
+# Symbols are the same ones.
+symbols() { nm "$1" | sed 's/^[0-9a-f]* //' | sort; }
+symbols own.o >own.txt
+symbols k.o >k.txt
+check "symbols: $(diff own.txt k.txt)" cmp own.txt k.txt
+
+# Of other modules, for levels that this machine may lack.
+for level in v2 v4 icelake; do
+    for module in "$bench"/learning.spv "$bench"/matmul.spv "$bench"/reduce.spv; do
+        "$spvfuse" compile "$module" -t "x86_64:$level" -S -o m.s
+        check "$level: $module" as m.s -o m.o
+    done
+done
+
+# Names that are no words of assembly are quoted; `rax` and `and` are names of functions, too.
+for kernel in 'a b' "it's" rax and ptr 'op<int>'; do
+    cat >names.ir <<IR
+target 64
+kernel @"$kernel"(%p: ptr.global) {
+entry:
+  store i32 1, %p align 4
+  ret
+}
+IR
+    check "$kernel: written" "$spvfuse" compile names.ir -t x86_64 -S -o n.s
+    check "$kernel" as n.s -o n.o
+    check "$kernel: defined" sh -c 'nm n.o | grep -qF " T $0.block"' "$kernel"
+done
+
+check "abi nativecpu is refused" sh -c '! "$0" compile k.spv -t x86_64 --abi nativecpu -S 2>why' "$spvfuse"
+check "by its name: $(cat why)" grep -q 'Native CPU' why
+finish
