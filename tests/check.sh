@@ -25,6 +25,7 @@ suite specialized sh tests/runtime/cli/specialized.sh "$release"
 suite definitions sh tests/runtime/cli/definitions.sh "$release"
 suite golden "$release/tests/run" --isel tests/ir tests/passes $(machine_folders)
 suite docs sh tests/docs.sh "$release"
+suite commands sh tests/commands.sh "$release"
 suite opencl-faults sh tests/opencl/faults.sh "$release"
 suite tutorial sh tests/tutorial.sh "$release"
 suite arrows sh tests/arrows.sh "$release"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # docs.sh BUILD: the generated parts of docs/ are current, no link between the pages is broken, the
 # tables of rules and pipelines are those of the code, what follows "<!-- output of: spvfuse … -->" is
-# what the command prints, the plans, programs and commands of the pages run, the words of the glossary
-# are used, the papers that are cited are listed, and no comment goes on with the sentence of another,
-# or in another declaration.
+# what the command prints, the plans of the pages run, the words of the glossary are used, the papers
+# that are cited are listed, and no comment goes on with the sentence of another, or in another
+# declaration.
 set -u
 # shellcheck source=tests/count.sh
 . tests/count.sh
@@ -98,15 +98,6 @@ run_plan() {
     done
 }
 
-# run_program PAGE LINE BUILD ARGUMENT: the program that follows the marker compiles, links, runs and prints.
-run_program() {
-    fenced "$1" "$2" >"$work/page.c"
-    check "$1:$2: the program does not build" gcc -std=c17 -Wall -Werror -I. "$work/page.c" \
-        "$3/libspvfuse.a" -lm -o "$work/page"
-    check "$1:$2: the program does not run" "$work/page" "$4"
-    check "$1:$2: the program prints nothing" sh -c "$work/page $4 | grep -q ."
-}
-
 # Marked lines of the pages: "PAGE LINE REST".
 marked() {
     grep -n "^<!-- $1: " README.md docs/*.md |
@@ -123,22 +114,6 @@ while read -r page line modules; do
 done <<EOF
 $(marked 'a plan that runs with')
 EOF
-while read -r page line argument; do
-    run_program "$page" "$line" "$1" "$argument"
-done <<EOF
-$(marked 'a program that runs with')
-EOF
-
-# Each command in a block of sh runs, from this folder; what it writes goes elsewhere, and ninja has run.
-# Those of the tutorial, which build on each other, are run by tutorial.sh.
-for page in README.md docs/*.md; do
-    [ "$page" != docs/TUTORIAL.md ] || continue
-    awk '/^```sh$/ { on = 1; next } /^```/ { on = 0 } on' "$page" | grep -v -e '^ninja ' -e '^sh setup.sh' |
-        sed "s|build/|$1/|g; s|-o |-o $work/|g" >"$work/commands"
-    while read -r command; do
-        check "$page: $command" env SPVFUSE_CACHE_DIR="$work/cache" sh -c "$command"
-    done <"$work/commands"
-done
 
 # The papers that are cited are those of the list.
 # shellcheck disable=SC2046
