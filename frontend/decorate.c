@@ -57,9 +57,9 @@ static bool is_harmless(uint32_t decoration) {
 }
 
 /* Of what programs say there, one word has a meaning. */
-static void take_semantic(reader *r, spv_decor *d, uint32_t k) {
+static bool is_specialized(reader *r, uint32_t k) {
     spv_string_words(r, k);
-    if (!strcmp(spv_string(r, k), "specialized")) d->has |= D_SPECIALIZED;
+    return !strcmp(spv_string(r, k), "specialized");
 }
 
 static void apply_flag(reader *r, spv_decor *d, uint32_t decoration) {
@@ -111,7 +111,9 @@ static void apply(reader *r, spv_decor *d, uint32_t k) {
         break;
     case SpvDecorationFuncParamAttr: set_attribute(r, d, literal(r, k + 1)); break;
     case SpvDecorationLinkageAttributes: set_linkage(r, d, k + 1); break;
-    case SpvDecorationUserSemantic: take_semantic(r, d, k + 1); break;
+    case SpvDecorationUserSemantic:
+        if (is_specialized(r, k + 1)) d->has |= D_SPECIALIZED;
+        break;
     default: apply_flag(r, d, decoration);
     }
 }
@@ -119,16 +121,27 @@ static void apply(reader *r, spv_decor *d, uint32_t k) {
 void spv_read_decorate(reader *r) { apply(r, decor_of_target(r, r->in.arg[0]), 1); }
 
 void spv_read_decorate_string(reader *r) {
-    if (r->in.arg[1] == SpvDecorationUserSemantic)
-        take_semantic(r, decor_of_target(r, r->in.arg[0]), 2);
+    if (r->in.arg[1] == SpvDecorationUserSemantic && is_specialized(r, 2))
+        decor_of_target(r, r->in.arg[0])->has |= D_SPECIALIZED;
 }
 
-void spv_read_member_decorate(reader *r) {
-    if (r->in.arg[2] != SpvDecorationOffset) return;
+static void add_offset(reader *r) {
     spv_decor *d = decor_of_target(r, r->in.arg[0]);
     spv_offset *o = ir_new(&r->scratch, spv_offset);
     *o = (spv_offset){.member = r->in.arg[1], .offset = literal(r, 3), .next = d->offsets};
     d->offsets = o;
+}
+
+static void add_mark(reader *r) {
+    spv_decor *d = decor_of_target(r, r->in.arg[0]);
+    spv_mark *m = ir_new(&r->scratch, spv_mark);
+    *m = (spv_mark){.member = r->in.arg[1], .next = d->marks};
+    d->marks = m;
+}
+
+void spv_read_member_decorate(reader *r) {
+    if (r->in.arg[2] == SpvDecorationOffset) add_offset(r);
+    if (r->in.arg[2] == SpvDecorationUserSemantic && is_specialized(r, 3)) add_mark(r);
 }
 
 void spv_read_decoration_group(reader *r) { spv_new_id(r, ID_OTHER); }

@@ -258,6 +258,13 @@ struct spv_offset {
     spv_offset *next;
 };
 
+/* A member that was marked as specialized. */
+typedef struct spv_mark spv_mark;
+struct spv_mark {
+    uint32_t member;
+    spv_mark *next;
+};
+
 struct spv_decor {
     uint32_t has;   /* D_… */
     uint32_t attrs; /* bit per FuncParamAttr */
@@ -266,6 +273,7 @@ struct spv_decor {
     uint32_t link_type;
     const char *lack; /* why what is decorated cannot be used, or NULL */
     spv_offset *offsets;
+    spv_mark *marks;
 };
 
 /* ------------------------------------------------------------------------------------------ ids */

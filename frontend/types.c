@@ -322,6 +322,20 @@ static void check_offsets(reader *r, spv_type *t) {
     }
 }
 
+/* Which members are specialized: those that are marked, but for pointers. */
+static const bool *find_marks(reader *r, const spv_type *t) {
+    const spv_mark *m = spv_decor_of(r, t->id)->marks;
+    bool *marked = m ? ir_new_array(&r->scratch, bool, t->count) : NULL;
+    for (; m; m = m->next) {
+        if (m->member >= t->count)
+            spv_fail(r, "OpMemberDecorate names member %u of a struct of %u", m->member, t->count);
+        const bool pointer = ir_is_ptr(t->member[m->member]->memory);
+        if (pointer) spv_warn(r, WARN_SPECIALIZED);
+        marked[m->member] = !pointer;
+    }
+    return marked;
+}
+
 static void lay_out_struct(reader *r, spv_type *t) {
     ir_type *memory = ir_new_array(&r->scratch, ir_type, t->count);
     t->first = ir_new_array(&r->scratch, uint32_t, t->count);
@@ -332,8 +346,11 @@ static void lay_out_struct(reader *r, spv_type *t) {
         t->leaves = add_leaves(t->leaves, t->member[i]->leaves);
         if (t->member[i]->depth + 1 > t->depth) t->depth = t->member[i]->depth + 1;
     }
+    const char *name = spv_name(r, t->id);
+    const bool *marked = find_marks(r, t);
     t->memory =
-        ir_struct_type(r->m, spv_name(r, t->id), spv_has(r, t->id, D_CPACKED), memory, t->count);
+        ir_struct_type(r->m, marked ? NULL : name, spv_has(r, t->id, D_CPACKED), memory, t->count);
+    t->memory = ir_mark_members(r->m, name, t->memory, marked);
     check_offsets(r, t);
 }
 

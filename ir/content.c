@@ -61,10 +61,11 @@ static void add_image(packer *p, const ir_type_info *t) {
 
 /* Recursion is bounded by IR_MAX_TYPE_DEPTH. */
 static void add_members(packer *p, const ir_type_info *t) {
-    pack_number(p, t->packed);
+    pack_number(p, t->packed + 2u * (t->marked != NULL));
     pack_number(p, t->count);
     uint32_t n = t->kind == IR_ARRAY ? 1 : t->count;
     for (uint32_t k = 0; k < n; k++) pack_type(p, t->member[k]);
+    for (uint32_t k = 0; t->marked && k < n; k++) pack_number(p, t->marked[k]);
 }
 
 static void add_type(packer *p, ir_type t) {

@@ -21,8 +21,9 @@ static ir_type import_members(ir_importer *im, const ir_module *from, const ir_t
     uint32_t n = t->kind == IR_ARRAY ? 1 : t->count;
     ir_type *member = ir_new_array(&im->m->arena, ir_type, n);
     for (uint32_t k = 0; k < n; k++) member[k] = ir_importer_type(im, from, t->member[k]);
-    return t->kind == IR_ARRAY ? ir_array_type(im->m, member[0], t->count)
-                               : ir_struct_type(im->m, t->name, t->packed, member, n);
+    if (t->kind == IR_ARRAY) return ir_array_type(im->m, member[0], t->count);
+    const ir_type plain = ir_struct_type(im->m, t->marked ? NULL : t->name, t->packed, member, n);
+    return ir_mark_members(im->m, t->name, plain, t->marked);
 }
 
 ir_type ir_importer_type(ir_importer *im, const ir_module *from, ir_type t) {

@@ -88,6 +88,7 @@ typedef struct {
     uint32_t count;         /* members, or elements of an array */
     const ir_type *member;  /* struct: count of them; array: one */
     const uint64_t *offset; /* struct: byte offset of each member */
+    const bool *marked;     /* struct: for each member, is it specialized?  NULL: none is */
     uint64_t size, align;   /* bytes, with tail padding */
     const char *name;       /* struct: SPIR-V name or NULL; not part of identity */
     uint32_t index;         /* in the module's table */
@@ -105,6 +106,9 @@ ir_type ir_vector(ir_type elem, unsigned lanes); /* lanes 1 gives elem */
 ir_type ir_ptr(ir_space space);
 ir_type ir_struct_type(ir_module *m, const char *name, bool packed, const ir_type *member,
                        uint32_t n);
+/* The same structure with some members marked as specialized: kernels that are given one by value
+ * have code for the values of these.  It is a type of its own.  NULL, or all false: t itself. */
+ir_type ir_mark_members(ir_module *m, const char *name, ir_type t, const bool *marked);
 ir_type ir_array_type(ir_module *m, ir_type elem, uint32_t n);
 ir_type ir_image_type(ir_module *m, const ir_type_info *image);
 const ir_type_info *ir_type_get(const ir_module *m, ir_type t); /* struct, array, image */

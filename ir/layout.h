@@ -25,6 +25,7 @@ typedef struct {
     uint64_t size;    /* in bytes; 0 for a value, whose type says it */
     ir_type type;     /* of a value */
     const char *init, *finalize;
+    bool specialized; /* code is made for its value */
 } ir_layout_member;
 
 /* The bytes of a parameter, in ascending order of offsets.  Bytes that are not named are padding. */

@@ -3,7 +3,7 @@
  *   layout values area 1024 spill drop
  *   special "class.accessor" init @accessor_init finalize @accessor_end
  *   closure @kernel 0 size 56 {
- *     0 "i": i32
+ *     0 "i": i32 specialized
  *     4: bytes 8
  *     16 "acc": special 40 init @accessor_init
  *   }
@@ -64,6 +64,7 @@ static void parse_layout_member(text_parser *p, ir_layout_closure *c) {
     } else {
         member.type = text_parse_memory_type(p);
     }
+    member.specialized = text_accept_word(p, "specialized");
     *ir_push(&p->m->arena, &c->members) = member;
 }
 

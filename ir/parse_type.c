@@ -85,15 +85,19 @@ static ir_type parse_array(text_parser *p, unsigned depth) {
 
 static ir_type parse_struct(text_parser *p, const char *name, unsigned depth) {
     ir_vec(ir_type) members = {0};
-    bool packed = text_accept(p, '<');
+    ir_vec(bool) marked = {0};
+    bool packed = text_accept(p, '<'), any = false;
     text_expect(p, '{', "'{'");
     while (p->tok.kind != '}') {
         if (members.n) text_expect(p, ',', "',' or '}'");
         *ir_push(&p->scratch, &members) = parse_member(p, depth);
+        *ir_push(&p->scratch, &marked) = text_accept_word(p, "specialized");
+        any |= marked.data[marked.n - 1];
     }
     text_advance(p);
     if (packed) text_expect(p, '>', "'>'");
-    return ir_struct_type(p->m, name, packed, members.data, members.n);
+    const ir_type plain = ir_struct_type(p->m, any ? NULL : name, packed, members.data, members.n);
+    return any ? ir_mark_members(p->m, name, plain, marked.data) : plain;
 }
 
 static ir_type parse_type(text_parser *p, unsigned depth) {

@@ -44,6 +44,7 @@ static void put_member(ir_text *out, const ir_module *m, const ir_layout_member 
         ir_putf(out, "special %llu", (unsigned long long)member->size);
         put_functions(out, member->init, member->finalize);
     }
+    if (member->specialized) ir_put(out, " specialized");
     ir_put(out, "\n");
 }
 

@@ -66,13 +66,20 @@ static uint64_t hash_info(const ir_type_info *t) {
     uint64_t h = ir_mix(t->kind, t->count * 2u + t->packed);
     uint32_t members = t->kind == IR_STRUCT ? t->count : t->kind == IR_ARRAY;
     if (members) h = ir_hash(h, t->member, members * sizeof *t->member);
+    if (t->marked) h = ir_hash(h, t->marked, members * sizeof *t->marked);
     return t->kind < IR_IMAGE ? h : ir_hash(h, &t->image, 7) ^ t->image.texel;
+}
+
+static bool same_marks(const ir_type_info *a, const ir_type_info *b) {
+    if (!a->marked || !b->marked) return a->marked == b->marked;
+    return memcmp(a->marked, b->marked, a->count * sizeof *a->marked) == 0;
 }
 
 static bool same_info(const ir_type_info *a, const ir_type_info *b) {
     if (a->kind != b->kind || a->count != b->count || a->packed != b->packed) return false;
     uint32_t members = a->kind == IR_STRUCT ? a->count : a->kind == IR_ARRAY;
     if (members && memcmp(a->member, b->member, members * sizeof *a->member) != 0) return false;
+    if (!same_marks(a, b)) return false;
     return memcmp(&a->image, &b->image, 7) == 0 && a->image.texel == b->image.texel;
 }
 
@@ -123,17 +130,35 @@ static void lay_out_struct(ir_module *m, ir_type_info *t) {
     t->size = round_up(at, t->align);
 }
 
-ir_type ir_struct_type(ir_module *m, const char *name, bool packed, const ir_type *member,
-                       uint32_t n) {
-    ir_type_info key = {.kind = IR_STRUCT, .packed = packed, .count = n, .member = member};
-    uint64_t hash = hash_info(&key);
+static ir_type intern_struct(ir_module *m, const char *name, const ir_type_info *key) {
+    uint64_t hash = hash_info(key);
     ir_type found;
-    if (find_type(m, hash, &key, &found)) return found;
-    ir_type_info *t = ir_dup(&m->arena, &key, sizeof key);
-    t->member = ir_dup(&m->arena, member, n * sizeof *member);
+    if (find_type(m, hash, key, &found)) return found;
+    ir_type_info *t = ir_dup(&m->arena, key, sizeof *key);
+    t->member = ir_dup(&m->arena, key->member, key->count * sizeof *key->member);
+    if (key->marked) t->marked = ir_dup(&m->arena, key->marked, key->count * sizeof *key->marked);
     t->name = name ? ir_strdup(&m->arena, name) : NULL;
     lay_out_struct(m, t);
     return add_type(m, hash, t);
+}
+
+ir_type ir_struct_type(ir_module *m, const char *name, bool packed, const ir_type *member,
+                       uint32_t n) {
+    const ir_type_info key = {.kind = IR_STRUCT, .packed = packed, .count = n, .member = member};
+    return intern_struct(m, name, &key);
+}
+
+ir_type ir_mark_members(ir_module *m, const char *name, ir_type t, const bool *marked) {
+    const ir_type_info *info = ir_type_get(m, t);
+    bool any = false;
+    for (uint32_t k = 0; marked && k < info->count; k++) any |= marked[k];
+    if (!any) return t;
+    const ir_type_info key = {.kind = IR_STRUCT,
+                              .packed = info->packed,
+                              .count = info->count,
+                              .member = info->member,
+                              .marked = marked};
+    return intern_struct(m, name, &key);
 }
 
 ir_type ir_array_type(ir_module *m, ir_type elem, uint32_t n) {
@@ -212,6 +237,7 @@ void ir_print_type(ir_text *out, const ir_module *m, ir_type t) {
         while (depth > 0) {
             const ir_type_info *info = stack[depth - 1].info;
             uint32_t n = info->kind == IR_ARRAY ? 1 : info->count, i = stack[depth - 1].next++;
+            if (i && info->marked && info->marked[i - 1]) ir_put(out, " specialized");
             if (i < n) {
                 if (i) ir_put(out, ", ");
                 t = info->member[i];

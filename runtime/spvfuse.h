@@ -150,6 +150,7 @@ typedef struct {
     const char *type; /* as in the text form of the IR: "i32", "ptr.global", "[4 x f32]" */
     uint64_t bytes;   /* size of a special, or of bytes without a type */
     const char *init, *finalize; /* functions of a special; finalize: or NULL */
+    bool specialized;            /* code is made for its value (docs/DEVICES.md) */
 } spvf_layout_member;
 
 /* The struct that a kernel takes as argument `arg`, counted as it is read.  Members in ascending order
@@ -201,7 +202,7 @@ typedef struct {
     bool closures;
     /* Arguments by value of which device cpu makes constants: for each of a few values that launches
      * give them there is code of its own (docs/DEVICES.md).  The annotation "specialized" in SPIR-V
-     * says the same of a parameter. */
+     * says the same of a parameter, or of a member of a struct that is taken apart. */
     const spvf_marked_arg *specialized;
     size_t specialized_count;
     /* Functions that are put together from others before anything else is done with the module. */

@@ -250,6 +250,7 @@ void sw_name(sw_writer *w, uint32_t id, const char *name);
 void sw_decorate(sw_writer *w, uint32_t id, SpvDecoration d, sw_list operands);
 #define sw_decorate0(w, id, d) sw_decorate((w), (id), (d), SW_NONE)
 void sw_decorate_semantic(sw_writer *w, uint32_t id, const char *word);
+void sw_decorate_member(sw_writer *w, uint32_t id, uint32_t member, const char *word);
 void sw_decorate_linkage(sw_writer *w, uint32_t id, const char *name, bool import);
 uint32_t sw_import_std(sw_writer *w);
 IR_NORETURN void sw_refuse_module(sw_writer *w, const char *fmt, ...) IR_PRINTF(2, 3);

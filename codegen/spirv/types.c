@@ -64,6 +64,8 @@ static uint32_t struct_type(sw_writer *w, const ir_type_info *t) {
     sw_put(w, SEC_GLOBAL, SpvOpTypeStruct, (sw_list){t->count + 1, members});
     sw_name(w, id, t->name);
     if (t->packed) sw_decorate0(w, id, SpvDecorationCPacked);
+    for (uint32_t i = 0; t->marked && i < t->count; i++)
+        if (t->marked[i]) sw_decorate_member(w, id, i, "specialized");
     return id;
 }
 

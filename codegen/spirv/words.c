@@ -170,13 +170,24 @@ void sw_decorate(sw_writer *w, uint32_t id, SpvDecoration d, sw_list operands) {
     copy_words(at + 3, operands);
 }
 
+/* Decorations with strings are newer than those with numbers. */
+static void need_strings(sw_writer *w) {
+    if (w->out.version >= 0x00010400) return;
+    sw_extension(w, "SPV_GOOGLE_decorate_string");
+    sw_extension(w, "SPV_GOOGLE_hlsl_functionality1");
+}
+
 void sw_decorate_semantic(sw_writer *w, uint32_t id, const char *word) {
-    if (w->out.version < 0x00010400) {
-        sw_extension(w, "SPV_GOOGLE_decorate_string");
-        sw_extension(w, "SPV_GOOGLE_hlsl_functionality1");
-    }
+    need_strings(w);
     sw_put_string(w, SEC_DECORATION, SpvOpDecorateString,
                   (sw_text){.before = SW_LIST(id, SpvDecorationUserSemantic), .string = word});
+}
+
+void sw_decorate_member(sw_writer *w, uint32_t id, uint32_t member, const char *word) {
+    need_strings(w);
+    sw_put_string(
+        w, SEC_DECORATION, SpvOpMemberDecorateString,
+        (sw_text){.before = SW_LIST(id, member, SpvDecorationUserSemantic), .string = word});
 }
 
 void sw_decorate_linkage(sw_writer *w, uint32_t id, const char *name, bool import) {

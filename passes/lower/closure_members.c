@@ -15,6 +15,13 @@ static void refuse(closure *c, const char *name, uint64_t at, const char *why) {
 
 /* ----------------------------------------------------------------------------------- one member */
 
+/* What is said of a member besides its type. */
+typedef struct {
+    uint64_t offset;
+    const char *name;
+    bool marked;
+} place;
+
 static bool fits_behind(closure *c, uint64_t offset) {
     if (offset < c->end) refuse(c, "overlap", offset, "two members have this byte");
     return !c->error;
@@ -22,43 +29,52 @@ static bool fits_behind(closure *c, uint64_t offset) {
 
 static void push_value(closure *c, const closure_member *m) {
     if (!fits_behind(c, m->offset)) return;
+    c->has_marks |= m->marked;
     c->end = m->offset + ir_access_size(c->pass->m, m->held);
     c->many |= ++c->values > CLOSURE_MEMBERS;
     if (!c->many) *ir_push(c->pass->scratch, &c->list) = *m;
 }
 
-/* Integers as large as their alignment allows, up to `end`. */
-static void push_bytes(closure *c, uint64_t end, bool padding, const char *name) {
+/* Integers as large as their alignment allows, up to `end`.  NULL: they are padding. */
+static void push_bytes(closure *c, uint64_t end, const place *at) {
     static const ir_type ints[] = {IR_I8, IR_I16, IR_I32, IR_I64};
     while (!c->error && !c->many && c->end < end) {
         unsigned log = 3;
         while (c->end & ((1u << log) - 1) || 1u << log > end - c->end) log--;
         const ir_type t = ints[log];
-        push_value(c, &(closure_member){t, t, c->end, padding, NULL, name});
+        push_value(c, &(closure_member){.type = t,
+                                        .held = t,
+                                        .offset = c->end,
+                                        .padding = !at,
+                                        .marked = at && at->marked,
+                                        .name = at ? at->name : NULL});
     }
     if (c->many && c->end < end) c->end = end;
 }
 
-static void add_value(closure *c, ir_type t, uint64_t offset, const char *name) {
+static void add_value(closure *c, ir_type t, place at) {
     const bool pointer = ir_is_ptr(t), generic = t == ir_ptr(IR_GENERIC);
     const bool host = !pointer || generic || t == ir_ptr(IR_GLOBAL) || t == ir_ptr(IR_CONST);
     if (!host || ir_is_opaque(t))
-        refuse(c, "layout-mismatch", offset, "a member has a type that no host has");
+        refuse(c, "layout-mismatch", at.offset, "a member has a type that no host has");
     c->has_pointers |= pointer;
-    push_bytes(c, offset, true, NULL);
-    push_value(c, &(closure_member){generic ? ir_ptr(IR_GLOBAL) : t, t, offset, false, NULL, name});
+    push_bytes(c, at.offset, NULL);
+    push_value(c, &(closure_member){.type = generic ? ir_ptr(IR_GLOBAL) : t,
+                                    .held = t,
+                                    .offset = at.offset,
+                                    .marked = at.marked && !pointer,
+                                    .name = at.name});
 }
 
-static void add_special(closure *c, uint64_t offset, uint64_t size, const char *name,
-                        const closure_functions *functions) {
-    push_bytes(c, offset, true, NULL);
-    if (!fits_behind(c, offset)) return;
+static void add_special(closure *c, place at, uint64_t size, const closure_functions *functions) {
+    push_bytes(c, at.offset, NULL);
+    if (!fits_behind(c, at.offset)) return;
     if (c->list.n >= 2 * CLOSURE_MEMBERS)
-        refuse(c, "area-too-large", offset, "too many members are special");
+        refuse(c, "area-too-large", at.offset, "too many members are special");
     c->has_specials = true;
-    c->end = offset + size;
-    *ir_push(c->pass->scratch, &c->list) =
-        (closure_member){.offset = offset, .special = functions, .name = name};
+    c->end = at.offset + size;
+    *ir_push(c->pass->scratch, &c->list) = (closure_member){
+        .offset = at.offset, .marked = at.marked, .special = functions, .name = at.name};
 }
 
 /* ---------------------------------------------------------------------------------------- types */
@@ -74,25 +90,27 @@ static bool has_special(const closure_pass *p, ir_type t) {
     return false;
 }
 
-static void add_members(closure *c, ir_type t, uint64_t offset, const char *name) {
+static void add_members(closure *c, ir_type t, place at) {
     const ir_module *m = c->pass->m;
     const closure_functions *special =
         ir_is_aggregate(t) ? ir_map_get(&c->pass->specials, t) : NULL;
     if (special) {
-        add_special(c, offset, ir_sizeof(m, t), name, special);
+        add_special(c, at, ir_sizeof(m, t), special);
     } else if (!ir_is_aggregate(t)) {
-        add_value(c, t, offset, name);
+        add_value(c, t, at);
     } else if (ir_sizeof(m, t) == 0) {
-        fits_behind(c, offset);
+        fits_behind(c, at.offset);
     } else if (c->many && !has_special(c->pass, t)) {
-        if (fits_behind(c, offset)) c->end = offset + ir_sizeof(m, t);
+        if (fits_behind(c, at.offset)) c->end = at.offset + ir_sizeof(m, t);
     } else {
         const ir_type_info *info = ir_type_get(m, t);
         const bool array = info->kind == IR_ARRAY;
         for (uint32_t k = 0; k < info->count && !c->error; k++) {
             const ir_type part = info->member[array ? 0 : k];
-            const uint64_t at = array ? k * ir_sizeof(m, part) : info->offset[k];
-            add_members(c, part, offset + at, name);
+            place inner = at;
+            inner.offset += array ? k * ir_sizeof(m, part) : info->offset[k];
+            inner.marked |= info->marked && info->marked[k];
+            add_members(c, part, inner);
         }
     }
 }
@@ -126,18 +144,18 @@ static void add_described(closure *c, uint32_t k) {
     if (m->offset + size_of(c, m) > c->described->size)
         refuse(c, "layout-mismatch", m->offset, "a member ends after the struct");
     if (c->error) return;
+    const place at = {m->offset, m->name, m->specialized};
     switch (m->kind) {
-    case IR_MEMBER_VALUE: add_members(c, m->type, m->offset, m->name); break;
+    case IR_MEMBER_VALUE: add_members(c, m->type, at); break;
     case IR_MEMBER_BYTES:
-        push_bytes(c, m->offset, true, NULL);
-        push_bytes(c, m->offset + m->size, false, m->name);
+        push_bytes(c, m->offset, NULL);
+        push_bytes(c, m->offset + m->size, &at);
         break;
     case IR_MEMBER_SPECIAL:
-        add_special(c, m->offset, m->size, m->name,
-                    closure_find_functions(p, m->init, m->finalize));
+        add_special(c, at, m->size, closure_find_functions(p, m->init, m->finalize));
         break;
     }
-    if (c->end < m->offset + size_of(c, m)) push_bytes(c, m->offset + size_of(c, m), true, NULL);
+    if (c->end < m->offset + size_of(c, m)) push_bytes(c, m->offset + size_of(c, m), NULL);
 }
 
 static bool has_known_type(const closure *c) {
@@ -150,10 +168,10 @@ void closure_find_members(closure *c) {
     if (c->described)
         for (uint32_t k = 0; k < c->described->members.n && !c->error; k++) add_described(c, k);
     else if (has_known_type(c))
-        add_members(c, c->param->pointee, 0, NULL);
+        add_members(c, c->param->pointee, (place){0});
     else
         refuse(c, "layout-mismatch", 0, "the type of the struct is not known, or has another size");
-    push_bytes(c, size, true, NULL);
+    push_bytes(c, size, NULL);
     if (c->end > size) refuse(c, "layout-mismatch", size, "a member ends after the struct");
     c->has_specials |= !c->described && has_special(c->pass, c->param->pointee);
 }

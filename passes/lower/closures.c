@@ -2,10 +2,11 @@
  *
  *   does        SYCL compilers pass what a kernel captures as one struct by value, its closure.
  *               Fusion and launches know arguments as parameters, not as bytes of a struct.  So
- *               each member of a closure with pointers becomes a parameter, in ascending order of
- *               offsets, at the place of the closure; each element of structs and arrays in it is
- *               a member.  The parameter says where it was (ir_param.closure, offset).  A special
- *               member becomes the parameters of the function that initializes it.
+ *               each member of a closure with pointers, or with specialized members, becomes a
+ *               parameter, in ascending order of offsets, at the place of the closure; each
+ *               element of structs and arrays in it is a member.  The parameter says where it was
+ *               (ir_param.closure, offset).  A special member becomes the parameters of the
+ *               function that initializes it.
  *               The module may declare more about its closures (ir/layout.h), also that a pointer
  *               is one (closure_pointers.c)
  *   needs       kernels as they are read
@@ -58,6 +59,7 @@ static void add_value(const closure *c, const closure_member *m, new_params *to)
     new_param *p = add_param(c, to, m->type, m);
     if (m->padding) p->facts.attrs |= IR_PARAM_PADDING;
     if (!ir_is_ptr(m->type)) p->facts.attrs |= c->param->attrs & IR_PARAM_SPECIALIZED;
+    if (m->marked) p->facts.attrs |= IR_PARAM_SPECIALIZED;
     if (c->pass->layout->drop) p->facts.attrs |= IR_PARAM_OPTIONAL;
 }
 
@@ -72,6 +74,7 @@ static void add_special(const closure *c, const closure_member *m, uint32_t numb
         ir_param *p = &add_param(c, to, generic ? ir_ptr(IR_GLOBAL) : t, m)->facts;
         p->attrs = from->attrs & (IR_PARAM_BYVAL | IR_PARAM_ZEXT | IR_PARAM_SEXT);
         const bool value = !ir_is_ptr(t) || p->attrs & IR_PARAM_BYVAL;
+        if (value && m->marked) p->attrs |= IR_PARAM_SPECIALIZED;
         if (value) p->attrs |= c->param->attrs & IR_PARAM_SPECIALIZED;
         if (c->pass->layout->drop) p->attrs |= IR_PARAM_OPTIONAL;
         p->byval_size = from->byval_size;
@@ -223,7 +226,7 @@ static bool choose(closure *c, uint32_t at, form *as, new_params *new) {
     if (c->error && declared) fail(c);
     if (c->error) return false;
     *as = l->values ? AS_VALUE : AS_MEMBERS;
-    bool lowered = l->values ? c->has_specials : declared || c->has_pointers;
+    bool lowered = l->values ? c->has_specials : declared || c->has_pointers || c->has_marks;
     bool large = lowered && *as == AS_MEMBERS && c->many;
     if (large && !l->spill) {
         if (declared)

@@ -17,6 +17,7 @@ typedef struct {
     ir_type held; /* in memory: differs for generic pointers */
     uint64_t offset;
     bool padding;
+    bool marked;                      /* specialized, by itself or as a part of a member that is */
     const closure_functions *special; /* NULL: it is none */
     const char *name;                 /* in a description, or NULL */
 } closure_member;
@@ -43,7 +44,7 @@ typedef struct {
     ir_vec(closure_member) list;
     uint32_t values; /* members that are no specials */
     uint64_t end;    /* of the last one */
-    bool has_pointers, has_specials;
+    bool has_pointers, has_specials, has_marks;
     bool many;         /* more than CLOSURE_MEMBERS values, of which the list lacks the last ones */
     const char *error; /* the name of what is wrong with it, or NULL */
     const char *why;

@@ -28,7 +28,10 @@ static void declare_special(const declaring *d, const spvf_layout_special *s) {
 }
 
 static ir_layout_member copy_member(const declaring *d, const spvf_layout_member *m) {
-    ir_layout_member copy = {.offset = m->offset, .size = m->bytes, .kind = IR_MEMBER_BYTES};
+    ir_layout_member copy = {.offset = m->offset,
+                             .size = m->bytes,
+                             .kind = IR_MEMBER_BYTES,
+                             .specialized = m->specialized};
     const char *functions[2];
     if (m->offset > UINT32_MAX || m->bytes > UINT32_MAX)
         rt_throw(d->context, IR_ERR_ARGUMENT, "layout: a member is beyond 4 GiB");

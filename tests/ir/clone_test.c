@@ -415,6 +415,13 @@ Test(import, types) {
     cr_assert_eq(ir_sizeof(m.to, copy), 15);
     cr_assert(ir_type_get(m.to, ir_type_get(m.to, copy)->member[0])->packed);
     cr_assert_eq(ir_import_type(m.to, m.from, outer), copy);
+    ir_type marked = ir_mark_members(m.from, "m", inner, (bool[]){false, true});
+    cr_assert_neq(marked, inner);
+    cr_assert_eq(marked, ir_mark_members(m.from, NULL, inner, (bool[]){false, true}));
+    cr_assert_eq(inner, ir_mark_members(m.from, NULL, inner, (bool[]){false, false}));
+    copy = ir_import_type(m.to, m.from, marked);
+    cr_assert_str_eq(ir_type_get(m.to, copy)->name, "m");
+    cr_assert(!ir_type_get(m.to, copy)->marked[0] && ir_type_get(m.to, copy)->marked[1]);
     cr_assert_eq(ir_import_type(m.to, m.from, ir_vector(IR_F32, 4)), ir_vector(IR_F32, 4));
     close_modules(&m);
 }

@@ -249,10 +249,10 @@ static void expect_equal_modules(spvf_module *a, spvf_module *b) {
 
 Test(layout, structs_and_text_say_the_same) {
     static const spvf_layout_member members[] = {
-        {"flags", 0, NULL, 4, NULL, NULL},
-        {NULL, 4, "[2 x i16]", 0, NULL, NULL},
-        {"from", 8, NULL, 16, "begin", "finish"},
-        {"to", 24, NULL, 16, "begin", NULL},
+        {"flags", 0, NULL, 4, NULL, NULL, true},
+        {NULL, 4, "[2 x i16]", 0, NULL, NULL, true},
+        {"from", 8, NULL, 16, "begin", "finish", true},
+        {"to", 24, NULL, 16, "begin", NULL, false},
     };
     static const spvf_layout_closure closure = {"k", 1, 40, members, 4};
     const spvf_layout structs = {.size = sizeof structs,
@@ -261,14 +261,23 @@ Test(layout, structs_and_text_say_the_same) {
                                  .spill = true,
                                  .closures = &closure,
                                  .closure_count = 1};
-    const spvf_layout text = {.size = sizeof text,
-                              .text = "layout drop area 1000 spill ; a comment\n"
-                                      "closure @k 1 size 40 {\n"
-                                      "  0 \"flags\": bytes 4\n"
-                                      "  4: [2 x i16]\n"
-                                      "  8 \"from\": special 16 init @begin finalize @finish\n"
-                                      "  24 \"to\": special 16 init @begin\n"
-                                      "}\n"};
+    const spvf_layout text = {
+        .size = sizeof text,
+        .text = "layout drop area 1000 spill ; a comment\n"
+                "closure @k 1 size 40 {\n"
+                "  0 \"flags\": bytes 4 specialized\n"
+                "  4: [2 x i16] specialized\n"
+                "  8 \"from\": special 16 init @begin finalize @finish specialized\n"
+                "  24 \"to\": special 16 init @begin\n"
+                "}\n"};
+    spvf_module *m = load_right(accessors, &text);
+    const spvf_kernel_info *k = spvf_module_kernel(m, 0);
+    for (size_t n = 0; n < k->arg_count; n++) {
+        const spvf_arg_info *a = &k->args[n];
+        const bool marked = a->closure == 1 && a->offset < 24 && a->kind == SPVF_ARG_VALUE;
+        cr_expect_eq(a->specialized, marked, "argument %zu", n);
+    }
+    spvf_module_destroy(m);
     expect_equal_modules(load_right(accessors, &structs), load_right(accessors, &text));
 }
 

@@ -85,6 +85,45 @@ printf 'buffer p i32[1]\nlaunch "c.ir":k global 1 args {p, 5}\nexpect p[0] = 5\n
 "$spvfuse" run -d cpu c.plan --json >result
 check "members of a closure that are no pointers" [ "$(launches specialized)" = 1 ]
 
+# Marked members, of the text and of SPIR-V: other members are not constants.  The struct without
+# pointers stays one for programs that set it, and its member is marked all the same.
+cat >m.ir <<'IR'
+target 64
+struct "closure" = {ptr.global, i32 specialized, i32}
+kernel @k(%s: ptr.private byval(16) align 8 of {ptr.global, i32 specialized, i32}, %t: ptr.private byval(8) align 4 of {i32, i32 specialized}) {
+entry:
+  %q: ptr.private = ptradd %s, i64 8
+  %r: ptr.private = ptradd %s, i64 12
+  %u: ptr.private = ptradd %t, i64 4
+  %p: ptr.global = load %s align 8
+  %n: i32 = load %q align 4
+  %m: i32 = load %r align 4
+  %o: i32 = load %u align 4
+  %a: i32 = mul %n, %m
+  %b: i32 = add %a, %o
+  store %b, %p align 4
+  ret
+}
+IR
+for n in "5, 6" "5, 7" "5, 8" "6, 8"; do
+    echo "launch \"m.ir\":k global 1 args {p, $n}, {1, 2}"
+    echo "expect p[0] = $((${n%,*} * ${n#*,} + 2))"
+done >m.lines
+{ echo 'buffer p i32[1]' && cat m.lines; } >m.plan
+for device in check cpu cpu:without=specialized cpu:eager; do
+    check "marked members on $device" "$spvfuse" run -d "$device" m.plan
+done
+"$spvfuse" run -d cpu m.plan --json >result
+check "marked members are constants" [ "$(launches specialized)" = 4 ]
+check "and no others" [ "$(launches variants)" = 2 ]
+check "marked members in SPIR-V" "$spvfuse" compile m.ir -t spirv -o m.spv
+check "which is valid" spirv-val m.spv
+spirv-dis m.spv >text
+check "has decorations" [ "$(grep -c 'OpMemberDecorateString .* 1 UserSemantic "specialized"' text)" = 2 ]
+sed -i 's/m\.ir/m.spv/' m.plan
+"$spvfuse" run -d cpu m.plan --json >result
+check "that are read" [ "$(launches specialized)" = 4 ]
+
 # The type of a union is that of one of its members: others read its padding.
 cat >u.ir <<'IR'
 target 64
