@@ -21,6 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { CANNOT_RUN = 126, NOT_FOUND = 127 }; /* statuses of the shell, and of run_test */
+
 typedef struct {
     const char *const *test; /* and its arguments, ended by NULL */
     const char *target;      /* "ir" or "spirv" */
@@ -43,13 +45,13 @@ static void run_test(const reduction *r) {
     int out = open(r->said, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     while (r->test[n]) n++;
     const char **argv = calloc(n + 2, sizeof *argv);
-    if (!argv || out < 0) _exit(126);
+    if (!argv || out < 0) _exit(CANNOT_RUN);
     memcpy(argv, r->test, n * sizeof *argv);
     argv[n] = r->file;
     dup2(out, STDOUT_FILENO);
     dup2(out, STDERR_FILENO);
     execvp(argv[0], (char *const *)(uintptr_t)argv);
-    _exit(127);
+    _exit(NOT_FOUND);
 }
 
 /* How the test ends, as wait says; one that takes too long is ended, and has succeeded. */
@@ -159,6 +161,20 @@ static void reduce(reduction *r) {
 
 /* --------------------------------------------------------------------------------------- entry */
 
+/* A test that is not there would fail for every module. */
+static bool is_failure(const reduction *r, const char *file) {
+    int code = WIFEXITED(r->status) ? WEXITSTATUS(r->status) : 0;
+    bool cannot_run = code == CANNOT_RUN || code == NOT_FOUND;
+    if (!cannot_run && r->status != 0 && has_said(r)) return true;
+    if (cannot_run)
+        fprintf(stderr, "%s: error: the test cannot be run: '%s' ends with status %d\n", file,
+                r->test[0], code);
+    else
+        fprintf(stderr, "%s: error: the test does not fail%s\n", file,
+                cli_has("--message") ? " with that message" : "");
+    return false;
+}
+
 /* What is to be reduced, and whether the test fails for it as this command writes it. */
 static bool begin(reduction *r, const char *file) {
     spvf_context *c = cli_context();
@@ -173,12 +189,7 @@ static bool begin(reduction *r, const char *file) {
     spvf_blob_destroy(&text);
     spvf_module_destroy(m);
     spvf_context_destroy(c);
-    if (!printed) return false;
-    bool fails = r->status != 0 && has_said(r);
-    if (!fails)
-        fprintf(stderr, "%s: error: the test does not fail%s\n", file,
-                cli_has("--message") ? " with that message" : "");
-    return fails;
+    return printed && is_failure(r, file);
 }
 
 static bool write_result(const reduction *r) {

@@ -93,13 +93,16 @@ static void make_overlay(compilation *c) {
     c->overlay = ir_sprintf(text.arena, "/dev/fd/%d", new_file(c, text.data, text.n));
 }
 
+/* A mark of UTF-8 may begin a file, and nothing but a file. */
 static const char *make_text(compilation *c) {
+    static const char mark[] = "\xef\xbb\xbf";
+    const char *source = c->source->source;
     ir_text text = {.arena = &c->build->arena};
     rt_clc_put_prelude(&text, c->source);
     ir_put(&text, "#line 1 \"");
     put_quoted(&text, c->source->name);
     ir_put(&text, "\"\n");
-    ir_put(&text, c->source->source);
+    ir_put(&text, source + (strncmp(source, mark, strlen(mark)) == 0 ? strlen(mark) : 0));
     return text.data;
 }
 

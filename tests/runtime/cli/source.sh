@@ -57,6 +57,8 @@ done
 check "text of the IR" "$spvfuse" info tests/ir/roundtrip.ir
 
 # ---- OpenCL C
+printf '\357\273\277kernel void marked(global int *x) { x[0] = 1; }\n' >"$work/mark.cl"
+check "a mark of UTF-8" prints "kernel marked" "$spvfuse" info "$work/mark.cl"
 cp docs/examples/kernels.cl "$work/kernels/k.cl"
 sed 's/kernels.spv/kernels\/k.cl/' docs/examples/kernels.plan >"$work/k.plan"
 check "info" prints "buffer x (float*)" "$spvfuse" info "$work/kernels/k.cl"

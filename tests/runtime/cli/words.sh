@@ -171,9 +171,12 @@ check "reduce SPIR-V: it still fails" prints 3 "it multiplies" "$work/test" "$wo
 check "reduce: another message" prints 1 "the test does not fail with that message" \
     "$spvfuse" reduce "$work/k.spv" --message nothing -- "$work/test"
 check "reduce: no failure" prints 1 "the test does not fail" "$spvfuse" reduce "$work/k.spv" -- true
+check "reduce: a test that is not there" prints 1 "the test cannot be run: '$work/absent' ends with status 127" \
+    "$spvfuse" reduce "$work/k.spv" -- "$work/absent"
+check "reduce: a test that is no program" prints 1 "the test cannot be run" "$spvfuse" reduce "$work/k.spv" -- "$work/k.spv"
 check "reduce: arguments of the test" prints 0 "func" "$spvfuse" reduce -t ir "$kernels" -- sh -c \
     "! grep -q fmul \$2 || exit 5" sh -x
 check "reduce: a test that hangs" prints 1 "the test does not fail" \
-    "$spvfuse" reduce --timeout 0 "$work/k.spv" -- sleep 100
+    "$spvfuse" reduce --timeout 0 "$work/k.spv" -- sh -c 'exec sleep 100'
 check "reduce: nothing is left in /tmp" sh -c "! ls -d /tmp/spvfuse-reduce-* 2>/dev/null"
 finish
