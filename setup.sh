@@ -17,7 +17,8 @@ package="debhelper fakeroot lintian"
 tests="spirv-tools clang-15 libclang-common-15-dev llvm-15 llvm-spirv-15 clang-22
        libcriterion-dev libmpfr-dev libzydis-dev qemu-user gcc-aarch64-linux-gnu
        libc6-dev-arm64-cross valgrind debootstrap clang-format git ca-certificates
-       g++ clinfo clpeak python3-pyopencl python3-numpy clfft-client pkg-config cmake"
+       g++ clinfo clpeak python3-pyopencl python3-numpy clfft-client pkg-config cmake
+       libopenmpi-dev openmpi-bin"
 
 case ${1-} in
 "") wanted="$build $opencl $tests $package" ;;
