@@ -222,6 +222,7 @@ typedef struct {
 void ir_put(ir_text *t, const char *s);
 void ir_putn(ir_text *t, const char *s, size_t n);
 void ir_putf(ir_text *t, const char *fmt, ...) IR_PRINTF(2, 3);
+void ir_vputf(ir_text *t, const char *fmt, va_list ap);
 
 /* ------------------------------------------------------------------------------- stages (stage.c)
  *

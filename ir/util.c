@@ -256,7 +256,7 @@ static const char *put_plain(ir_text *t, const char *fmt) {
 }
 
 /* Messages and names rarely need other conversions; those are left to vsnprintf. */
-static void put_formatted(ir_text *t, const char *fmt, va_list ap) {
+void ir_vputf(ir_text *t, const char *fmt, va_list ap) {
     while (*(fmt = put_plain(t, fmt))) {
         bool wide = fmt[1] == 'l' && fmt[2] == 'l';
         const char *kind = fmt + (wide ? 3 : 1);
@@ -280,7 +280,7 @@ static void put_formatted(ir_text *t, const char *fmt, va_list ap) {
 void ir_putf(ir_text *t, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
-    put_formatted(t, fmt, ap);
+    ir_vputf(t, fmt, ap);
     va_end(ap);
 }
 
@@ -289,7 +289,7 @@ char *ir_sprintf(ir_arena *a, const char *fmt, ...) {
     ir_text t = {.data = start, .cap = sizeof start, .arena = a};
     va_list ap;
     va_start(ap, fmt);
-    put_formatted(&t, fmt, ap);
+    ir_vputf(&t, fmt, ap);
     va_end(ap);
     return ir_strndup(a, t.data, t.n);
 }

@@ -10,15 +10,12 @@
 /* ----------------------------------------------------------------------------------------- text */
 
 void ptx_put(ptx_func *fn, const char *fmt, ...) {
-    va_list ap, again;
+    va_list ap;
+    ir_put(&fn->body, "\t");
     va_start(ap, fmt);
-    va_copy(again, ap);
-    size_t n = (size_t)vsnprintf(NULL, 0, fmt, ap);
-    char *line = ir_alloc(fn->w->arena, n + 1);
-    vsnprintf(line, n + 1, fmt, again);
-    va_end(again);
+    ir_vputf(&fn->body, fmt, ap);
     va_end(ap);
-    ir_putf(&fn->body, "\t%s;\n", line);
+    ir_put(&fn->body, ";\n");
 }
 
 void ptx_label(ptx_func *fn, const char *name) { ir_putf(&fn->body, "%s:\n", name); }
