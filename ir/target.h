@@ -19,7 +19,9 @@ typedef struct {
     bool scatters_slowly;  /* 64 bits and more: stores of all lanes are faster */
     bool has_estimates;    /* of f32: native_rsqrt within 2 ulp, and codegen/math/estimates.ir */
     bool has_short_ids;    /* ids and sizes of a launch are below 2^32 along each dimension */
-    bool converts_at_once; /* f32 and f64 from and to integers: any width, rounding, saturation */
+    bool has_bf16;         /* f32 to bf16 */
+    bool converts_at_once; /* between integers, f16, f32 and f64, with each rounding; to integers
+                              from f32 and f64 alone, also with saturation */
     bool private_is_far;   /* arrays of a work-item are slow unless all their indices are known */
     /* Does it have an instruction for i, which works on vectors, with lanes of these types? */
     bool (*takes)(const ir_inst *i, unsigned level);

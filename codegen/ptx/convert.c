@@ -42,6 +42,7 @@ static void extend(ptx_func *fn, const ir_inst *i, const ir_inst *x, unsigned la
 static const char *float_name(ir_type t) {
     switch (ir_kind_of(t)) {
     case IR_F16: return "f16";
+    case IR_BF16: return "bf16";
     case IR_F32: return "f32";
     default: return "f64";
     }
@@ -76,7 +77,9 @@ static void to_float(ptx_func *fn, const ir_inst *i, const ir_inst *x, unsigned 
 
 static void to_other_float(ptx_func *fn, const ir_inst *i, const ir_inst *x, unsigned lane) {
     bool narrower = width_of(fn, i) < width_of(fn, x);
-    ptx_put(fn, "cvt%s.%s.%s %s, %s", narrower ? ".rn" : "", float_name(i->type),
+    if (ir_elem(i->type) == IR_BF16) ptx_need(fn, 80, 70, "a conversion to bf16");
+    ptx_put(fn, "cvt%s%s.%s.%s %s, %s", narrower ? "." : "",
+            narrower ? rounding_name(i->imm.round.mode) : "", float_name(i->type),
             float_name(x->type), ptx_result(fn, i, lane), ptx_operand(fn, x, lane));
 }
 

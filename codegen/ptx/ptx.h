@@ -104,6 +104,7 @@ void ptx_move(ptx_func *fn, ptx_class c, const char *to, const char *from);
 /* True: it is one of those, and has been written. */
 bool ptx_write_wide(ptx_func *fn, const ir_inst *i);
 bool ptx_write_row(ptx_func *fn, const ir_inst *i);
+bool ptx_has_row(const ir_inst *i, unsigned sm); /* on this processor */
 bool ptx_write_conversion(ptx_func *fn, const ir_inst *i);
 bool ptx_write_lanes(ptx_func *fn, const ir_inst *i);
 bool ptx_write_memory(ptx_func *fn, const ir_inst *i);

@@ -18,13 +18,16 @@ static const row rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-static const row *find_row(const ir_inst *i) {
+/* The first one that a processor has; NULL: there is none. */
+static const row *find_row(const ir_inst *i, unsigned sm) {
     if (!i->nargs) return NULL;
     uint32_t kind = 1u << ir_kind_of(ir_elem(ir_arg(i, 0)->type));
     for (unsigned n = 0; n < ROWS; n++)
-        if (rows[n].op == (ir_op)i->op && rows[n].kinds & kind) return &rows[n];
+        if (rows[n].op == (ir_op)i->op && rows[n].kinds & kind && rows[n].sm <= sm) return &rows[n];
     return NULL;
 }
+
+bool ptx_has_row(const ir_inst *i, unsigned sm) { return find_row(i, sm) != NULL; }
 
 /* -------------------------------------------------------------------------------- filling it in */
 
@@ -125,7 +128,7 @@ static void write_lane(ptx_func *fn, const ir_inst *i, const row *r, unsigned la
 }
 
 bool ptx_write_row(ptx_func *fn, const ir_inst *i) {
-    const row *r = find_row(i);
+    const row *r = find_row(i, fn->w->options->sm);
     if (!r) return false;
     ptx_need(fn, r->sm, r->version, ir_info(i)->name);
     for (unsigned lane = 0; lane < ir_lanes(i->type); lane++) write_lane(fn, i, r, lane);

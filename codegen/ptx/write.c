@@ -24,24 +24,15 @@ unsigned cg_ptx_version_of(unsigned sm) {
 
 /* -------------------------------------------------------------------------------- what it takes */
 
+/* Fast functions, and floats of 16 bits. */
 static bool takes(const ir_inst *i, unsigned sm) {
-    (void)sm;
-    switch (i->op) {
-    case IR_OP_native_cos:
-    case IR_OP_native_divide:
-    case IR_OP_native_exp2:
-    case IR_OP_native_log2:
-    case IR_OP_native_recip:
-    case IR_OP_native_rsqrt:
-    case IR_OP_native_sin:
-    case IR_OP_native_sqrt: return ir_elem(i->type) == IR_F32;
-    default: return false;
-    }
+    return i->nargs && ir_is_float(ir_elem(ir_arg(i, 0)->type)) && ptx_has_row(i, sm);
 }
 
 ir_target cg_ptx_target(const cg_ptx_options *options) {
     return (ir_target){.has_fma = true,
                        .has_f16c = true,
+                       .has_bf16 = options->sm >= 80,
                        .has_unsigned = true,
                        .has_estimates = true,
                        .converts_at_once = true,

@@ -229,12 +229,20 @@ static bool is_native(const ir_inst *v) {
     }
 }
 
-/* Has the target an instruction for v, a vector of integers, a fast function or a dot product? */
+/* Arithmetic on floats of 16 bits, or a comparison of them. */
+static bool is_narrow_float(const ir_inst *v) {
+    const ir_rule rule = ir_info(v)->rule;
+    ir_kind kind = v->nargs ? ir_kind_of(ir_arg(v, 0)->type) : IR_VOID;
+    return (rule == R_FLT || rule == R_CMPF) && (kind == IR_F16 || kind == IR_BF16);
+}
+
+/* Has the target an instruction for v: a vector of integers, arithmetic on floats of 16 bits,
+ * a fast function, or a dot product? */
 static bool is_taken(const ir_inst *v, const pass_ctx *cx) {
     const ir_target *t = cx->target;
     bool ints = ir_is_vector(v->type) && ir_info(v)->rule == R_INT;
     bool dot = v->op == IR_OP_bytedot || v->op == IR_OP_bytedotsat || v->op == IR_OP_worddot;
-    bool asked = ints || dot || is_native(v);
+    bool asked = ints || dot || is_native(v) || is_narrow_float(v);
     return asked && t && t->takes && t->takes(v, t->level);
 }
 

@@ -105,6 +105,9 @@ static ir_inst *expand_fpcast(ir_builder *b, const ir_inst *v, const ir_target *
     ir_kind from = ir_kind_of(x->type), to = ir_kind_of(v->type);
     ir_round mode = v->imm.round.mode;
     bool has_f16c = target && target->has_f16c;
+    if (from != IR_BF16 && to != IR_BF16 && target && target->converts_at_once) return NULL;
+    if (from == IR_F32 && to == IR_BF16 && mode == IR_RTE && target && target->has_bf16)
+        return NULL;
     if (is_narrow(x->type) && to != IR_F32)
         return convert(b, IR_OP_fpcast, expand_to(b, IR_OP_fpcast, x, IR_F32), to, mode);
     if (mode != IR_RTE)
@@ -183,7 +186,8 @@ static ir_inst *expand_int_to_float(ir_builder *b, const ir_inst *v, const ir_ta
     bool is_signed = v->op == IR_OP_sitofp;
     ir_kind from = ir_kind_of(x->type), to = ir_kind_of(v->type);
     ir_round mode = v->imm.round.mode;
-    if (target && target->converts_at_once && to >= IR_F32 && from >= IR_I8) return NULL;
+    bool at_once = target && target->converts_at_once && to != IR_BF16;
+    if (at_once && from >= IR_I8) return NULL;
     if (from < IR_I32) {
         x = expand_to(b, is_signed ? IR_OP_sext : IR_OP_zext, x, IR_I32);
         return convert(b, IR_OP_sitofp, x, to, mode);
