@@ -295,6 +295,9 @@ static x86_kind kind_of(const emitter *e, const ir_inst *v) {
     return bytes > 32 ? X86_ZMM : bytes > 16 ? X86_YMM : X86_XMM;
 }
 
+/* Moves of masks of up to 16 lanes are a byte shorter. */
+static bool is_short_mask(const ir_inst *v) { return ir_lanes(v->type) <= 16; }
+
 static void put_move(emitter *e, const ir_inst *i) {
     static const uint16_t rows[] = {[X86_R64] = X86_MOV_r64_rm64,
                                     [X86_XMM] = X86_VMOVAPS_x_xm,
@@ -302,17 +305,21 @@ static void put_move(emitter *e, const ir_inst *i) {
                                     [X86_ZMM] = X86_VMOVAPS_z_zm_e,
                                     [X86_K] = X86_KMOVQ_k_km64};
     x86_kind kind = kind_of(e, i);
-    bool old = kind == X86_XMM && e->w->cpu->level < X86_V3;
-    put2(e, old ? X86_MOVAPS_x_xm : rows[kind], x86_reg(kind, reg_of(e, i)),
-         x86_reg(kind, reg_of(e, ir_arg(i, 0))));
+    x86_row row = rows[kind];
+    if (kind == X86_XMM && e->w->cpu->level < X86_V3) row = X86_MOVAPS_x_xm;
+    if (kind == X86_K && is_short_mask(i)) row = X86_KMOVW_k_km16;
+    put2(e, row, x86_reg(kind, reg_of(e, i)), x86_reg(kind, reg_of(e, ir_arg(i, 0))));
 }
 
 /* The row that stores a register, or loads it. */
 static x86_row transfer_row(const emitter *e, const ir_inst *v, bool load) {
     const x86_cpu *t = e->w->cpu;
+    bool is_short = is_short_mask(v);
     switch (kind_of(e, v)) {
     case X86_R64: return load ? X86_MOV_r64_rm64 : X86_MOV_rm64_r64;
-    case X86_K: return load ? X86_KMOVQ_k_km64 : X86_KMOVQ_m64_k;
+    case X86_K:
+        if (is_short) return load ? X86_KMOVW_k_km16 : X86_KMOVW_m16_k;
+        return load ? X86_KMOVQ_k_km64 : X86_KMOVQ_m64_k;
     default: break;
     }
     unsigned bytes = x86_bytes_of(v->type);

@@ -1,9 +1,9 @@
 /* select_mask.c — truth values of vectors in mask registers (AVX-512): a bit for each lane.
  *
  * A mask has one bit per lane of the vectors that it was compared from; the bits above are
- * undefined.  All masks are handled as 64 bits, which takes a byte more than 16 would, and no
- * more time.  k0 says "no mask" where an instruction is masked, so values are in k1 to k7
- * (target.c).
+ * undefined.  Moves and reloads of up to 16 lanes are those of 16 bits, which are a byte shorter;
+ * everything else handles masks as 64 bits.  k0 says "no mask" where an instruction is masked, so
+ * values are in k1 to k7 (target.c).
  *
  * Vectors of all widths are compared into masks, since comparisons and choices of AVX take no
  * register above 15.

@@ -29,13 +29,15 @@ static ir_inst *widen_constant(ir_builder *b, const ir_inst *c, ir_type elem, un
     return ir_const_lanes(b->f, ir_vector(elem, n), lane);
 }
 
-/* The mask c in a mask register, for an instruction that looks at n lanes. */
+/* The mask c in a mask register, for an instruction that looks at n lanes.  Between the shifts, all
+ * bits of the register are of use, as the type says. */
 static ir_inst *mask_bits(ir_builder *b, ir_inst *c, unsigned n) {
     const int rest = 64 - (int)ir_lanes(c->type);
     if (ir_lanes(c->type) >= n) return c;
     if (ir_is_const(c)) return widen_constant(b, c, IR_I1, n);
-    ir_inst *high = x86_build_imm(b, c->type, X86_KSHIFTLQ_k_k_imm8, IR_ARGS(c), rest);
-    return x86_build_imm(b, c->type, X86_KSHIFTRQ_k_k_imm8, IR_ARGS(high), rest);
+    const ir_type all = ir_vector(IR_I1, 64), used = ir_vector(IR_I1, n);
+    ir_inst *high = x86_build_imm(b, all, X86_KSHIFTLQ_k_k_imm8, IR_ARGS(c), rest);
+    return x86_build_imm(b, used, X86_KSHIFTRQ_k_k_imm8, IR_ARGS(high), rest);
 }
 
 /* The mask c in a vector register, for an instruction that looks at n lanes of so many bytes.  Half

@@ -139,8 +139,10 @@ static ir_inst *build_address(ir_builder *b, ir_inst *what) {
 static ir_inst *build_mask_constant(ir_builder *b, ir_inst *c) {
     uint64_t bits = 0;
     for (unsigned k = 0; k < ir_lanes(c->type); k++) bits |= ir_lane_bits(c, k) << k;
-    x86_draft d = {.row = X86_KMOVQ_k_km64, .type = c->type, .memory = true};
-    d.arg[d.n++] = ir_const(b->f, IR_I64, bits);
+    bool is_short = ir_lanes(c->type) <= 16;
+    x86_row row = is_short ? X86_KMOVW_k_km16 : X86_KMOVQ_k_km64;
+    x86_draft d = {.row = row, .type = c->type, .memory = true};
+    d.arg[d.n++] = ir_const(b->f, is_short ? IR_I16 : IR_I64, bits);
     return x86_build(b, &d);
 }
 

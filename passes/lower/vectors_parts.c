@@ -4,7 +4,10 @@
  * constant is a constant.  A mask is extended or truncated to the width that is asked for. */
 #include "passes/lower/vectors.h"
 
-enum { LEAST_BYTES = 4 }; /* of a piece: what one move between registers can carry */
+enum {
+    LEAST_BYTES = 4, /* of a piece: what one move between registers can carry */
+    PART_BITS = 128  /* of vectors of the smallest size, in which lanes are reached */
+};
 
 /* --------------------------------------------------------------------------------------- widths */
 
@@ -39,9 +42,21 @@ ir_type vec_bits_type(unsigned bits) {
     return ir_scalar(kinds[__builtin_ctz(bits)]);
 }
 
+static ir_inst *take_lanes(vec_state *s, ir_inst *v, unsigned first, unsigned n);
+
+/* Lanes of one part share what takes that out of the vector, unless they are read from memory. */
+static ir_inst *take_lane(vec_state *s, ir_inst *v, unsigned k) {
+    ir_type elem = ir_elem(v->type);
+    unsigned n = ir_is_bool(v->type) ? 0 : PART_BITS / ir_bits(s->f->module, elem);
+    if (n < 2 || k < n || v->op == IR_OP_load) return ir_build_extract(&s->b, v, k);
+    ir_inst *part = take_lanes(s, v, k / n * n, n);
+    return ir_build_raw(&s->b, IR_OP_extract, elem, IR_PLAIN,
+                        IR_ARGS(part, ir_const(s->f, IR_I32, k % n)));
+}
+
 static ir_inst *take_lanes(vec_state *s, ir_inst *v, unsigned first, unsigned n) {
     uint8_t mask[IR_MAX_LANES];
-    if (n == 1) return ir_build_extract(&s->b, v, first);
+    if (n == 1) return take_lane(s, v, first);
     for (unsigned k = 0; k < n; k++)
         mask[k] = first + k < ir_lanes(v->type) ? (uint8_t)(first + k) : 255;
     return ir_build_shuffle(&s->b, v, ir_undef(s->f, v->type), n, mask);
