@@ -606,6 +606,7 @@ struct ir_func {
     ir_dom *dom;
     ir_loops *loops;
     ir_live *live;
+    struct ir_idle *idle; /* passes that found nothing to do, or NULL (passes/idle.c) */
 };
 
 /* A name that is taken gets a suffix: "f", "f.1", "f.2" … */

@@ -452,8 +452,9 @@ void ir_live_begin(ir_live_here *h, const ir_block *b) {
 }
 
 bool ir_live_has(const ir_live_here *h, const ir_inst *v) {
-    uint32_t seen = h->seen[v->id];
-    return (seen & ~1u) == h->now ? seen & 1 : ir_is_live(h->live, h->out, v);
+    uint32_t *seen = &h->seen[v->id];
+    if ((*seen & ~1u) != h->now) *seen = h->now | ir_is_live(h->live, h->out, v);
+    return *seen & 1;
 }
 
 void ir_live_mark(ir_live_here *h, const ir_inst *v, bool is_live) {

@@ -107,6 +107,11 @@ extern const char pass_threads[]; /* "threads": all of it for a target of thread
 /* Runs a pipeline over a module.  False after a reported error (unknown pass, violation). */
 bool pass_run(ir_module *m, const pass_options *options);
 
+/* `copy`, of another module, is as `from` is: passes that found nothing to do there find nothing in
+ * the copy, as long as it stays so.  For targets whose ids and private memory are like those of no
+ * target. (idle.c) */
+void pass_copy_idle(ir_func *copy, const ir_func *from);
+
 /* Calls `found` for each kernel that inlining would refuse, with the chain of calls that is why.
  * Changes nothing; `why` is valid as long as scratch. (inline.c) */
 typedef void pass_refusal_fn(void *user, const ir_func *kernel, const char *why);

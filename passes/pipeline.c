@@ -16,6 +16,7 @@
  * execution.  Lack of memory leaves the pass through ir_throw and ends here as `false`; such a
  * module can only be freed.
  */
+#include "passes/idle.h"
 #include "passes/passes.h"
 
 const pass_info passes[] = {
@@ -67,8 +68,8 @@ const char pass_standard[] =
     "sink";        /* what only one side of a branch needs is computed on that side */
 
 const char pass_index_pipeline[] =
-    "calls," /* functions that stay get ids from their callers, so only kernels query them */
-    "no_wrap,"        /* indices of elements, where rows and columns are few */
+    "calls,"   /* functions that stay get ids from their callers, so only kernels query them */
+    "no_wrap," /* indices of elements, where rows and columns are few */
     "extend_indices," /* while ids are queries: small ones are not cut and extended again */
     "indvars,"        /* counters of loops, too, which now have no other 32-bit uses */
     "gvn,"            /* parts of several indices are one */
@@ -115,12 +116,11 @@ const char pass_lowering[] =
     "licm,"             /* constants that expansions use, before loops */
     "dce";              /* what expansion and legalization left unused */
 
-const char pass_coarsening[] =
-    "coarsen,"     /* several work-items at once */
-    "simplify,"    /* what is constant for some of them */
-    "gvn,"         /* what they share */
-    "dce,"         /* ids that nothing asks for */
-    "simplifycfg"; /* guards that are decided at once */
+const char pass_coarsening[] = "coarsen,"     /* several work-items at once */
+                               "simplify,"    /* what is constant for some of them */
+                               "gvn,"         /* what they share */
+                               "dce,"         /* ids that nothing asks for */
+                               "simplifycfg"; /* guards that are decided at once */
 
 const char pass_thread_lowering[] =
     "array_words,"      /* private arrays that are left, with indices */
@@ -200,11 +200,27 @@ static bool may_run(pipeline *p, const pass_info *pass, const ir_func *f) {
     return true;
 }
 
+static bool run_on_module(pipeline *p, const pass_info *pass) {
+    bool changed = pass->on_module(p->m, &p->cx);
+    foreach_func (f, p->m)
+        if (changed) pass_forget_idle(f);
+    return changed;
+}
+
+static bool run_on_func(pipeline *p, const pass_info *pass, ir_func *f) {
+    uint32_t number = (uint32_t)(pass - passes);
+    if (pass_is_idle(f, number)) return false;
+    uint32_t before = pass_state_of(f);
+    bool changed = pass->on_func(f, &p->cx);
+    pass_note_run(f, number, before, changed);
+    return changed;
+}
+
 static bool run_pass(pipeline *p, const pass_info *pass, ir_func *f) {
     const pass_options *o = p->options;
     ir_text text = {.arena = &p->scratch};
-    if (pass->on_module) return pass->on_module(p->m, &p->cx);
-    if (pass->on_func) return pass->on_func(f, &p->cx);
+    if (pass->on_module) return run_on_module(p, pass);
+    if (pass->on_func) return run_on_func(p, pass, f);
     pass->print(f, &p->cx, &text);
     if (text.n && o->dump) o->dump(o->dump_user, pass->name, text.data);
     return false;

@@ -1,5 +1,6 @@
 /* pipeline_test.c — the registry, the facts of order, and every switch of pass_run. */
-#include "passes/passes.h"
+#include "ir/clone.h"
+#include "passes/idle.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -183,6 +184,50 @@ Test(pipeline, bisect) {
     cr_assert_eq(count_instructions("second"), 2);
     cr_assert(run((pass_options){.passes = "gvn,dce", .bisect = 4}));
     cr_assert_eq(count_instructions("second"), 1);
+}
+
+static bool is_idle(const char *func, const char *pass) {
+    uint32_t n = 0;
+    while (strcmp(passes[n].name, pass) != 0) n++;
+    return pass_is_idle(ir_func_find(m, func), n);
+}
+
+/* What has found nothing to do finds nothing until the function changes. */
+Test(pipeline, idle_passes) {
+    cr_assert(run((pass_options){.passes = "dce", .bisect = -1}));
+    cr_assert(is_idle("first", "dce") && !is_idle("second", "dce"));
+    cr_assert(run((pass_options){.passes = "dce", .bisect = -1}));
+    cr_assert(is_idle("first", "dce") && is_idle("second", "dce") && !is_idle("first", "gvn"));
+    cr_assert(run((pass_options){.passes = "gvn", .bisect = -1}));
+    cr_assert(!is_idle("first", "dce") && is_idle("second", "dce") && is_idle("second", "gvn"));
+    ir_func *f = ir_func_find(m, "second");
+    ir_set_arg(f->first->last, 0, ir_const(f, IR_I32, 7));
+    cr_assert_not(is_idle("second", "dce"), "it was changed by hand");
+}
+
+static void copy_second(void *to) {
+    ir_importer im = {.m = to};
+    const ir_func *f = ir_func_find(m, "second");
+    pass_copy_idle(ir_importer_copy(&im, f, "second"), f);
+}
+
+Test(pipeline, idle_passes_of_copies) {
+    cr_assert(run((pass_options){.passes = "dce,gvn,dce", .bisect = -1}));
+    ir_module *from = m, *to = ir_module_new(&cx, "copy", 64);
+    cr_assert(ir_try(&cx, copy_second, to));
+    m = to;
+    cr_expect(is_idle("second", "gvn") && is_idle("second", "dce") && !is_idle("second", "licm"));
+    ir_func *f = ir_func_find(m, "second");
+    ir_replace_uses(f->param_val[0], ir_const(f, IR_I32, 7));
+    cr_expect_not(is_idle("second", "gvn"), "it is no copy any more");
+    ir_module_free(to);
+    m = from;
+    ir_func *old = ir_func_find(m, "second");
+    ir_set_arg(old->first->last, 0, ir_const(old, IR_I32, 7));
+    to = ir_module_new(&cx, "copy", 64);
+    cr_assert(ir_try(&cx, copy_second, to));
+    cr_expect_null(ir_func_find(to, "second")->idle, "nothing is known of what was changed");
+    ir_module_free(to);
 }
 
 Test(pipeline, stop_after) {

@@ -89,6 +89,7 @@ static void compile_kernel(void *user, ir_module *m) {
     const compilation *c = user;
     ir_importer im = {.m = m};
     ir_func *copy = ir_importer_copy(&im, c->kernel, c->kernel->name);
+    if (!c->options->keep_calls) pass_copy_idle(copy, c->kernel);
     use_values(copy, c->options->values);
     use_constants(copy, &c->options->constants);
     use_local_args(copy, &c->options->shape);
