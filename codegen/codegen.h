@@ -83,6 +83,36 @@ typedef struct {
     uint32_t at, file, line, column; /* line 0: not known */
 } cg_line;
 
+/* A type as debuggers know them; `of` is the number of another one. */
+typedef enum {
+    CG_TYPE_INT,
+    CG_TYPE_FLOAT,
+    CG_TYPE_POINTER,
+    CG_TYPE_ARRAY,
+    CG_TYPE_VECTOR,
+    CG_TYPE_STRUCT
+} cg_type_kind;
+typedef struct {
+    cg_type_kind kind;
+    const char *name; /* of numbers and structs */
+    uint64_t size;
+    uint32_t of; /* pointee + 1, 0: not known; element; first of the members in cg_object.members */
+    uint32_t count; /* of elements or members */
+} cg_type;
+typedef struct {
+    uint32_t type;
+    uint64_t at;
+} cg_member;
+
+/* What a debugger reads at a place in the frame of a function. */
+typedef struct {
+    uint32_t symbol;
+    const char *name;
+    uint32_t type;
+    uint32_t at; /* bytes above the stack pointer */
+    bool is_address, parameter;
+} cg_variable;
+
 enum { CG_GENERAL, CG_VECTOR, CG_MASK, CG_CLASSES }; /* registers of a machine */
 
 /* How a function keeps what is its caller's.  Every function begins by pushing the frame pointer,
@@ -137,6 +167,9 @@ typedef struct {
     ir_vec(cg_line) lines; /* none, unless they were asked for */
     ir_vec(const char *) files;
     ir_vec(cg_frame) frames;
+    ir_vec(cg_variable) variables; /* by function, like `types` and `members` only for debuggers */
+    ir_vec(cg_type) types;
+    ir_vec(cg_member) members;
     ir_vec(cg_kernel) kernels;
     /* Of functions, constants and globals; none, unless assembly was asked for. */
     ir_vec(cg_label) labels;

@@ -244,10 +244,20 @@ struct ir_use {
     ir_use *next, *prev; /* in val->uses */
 };
 
+/* What a debugger reads in a stack variable. */
+typedef struct {
+    const char *name;
+    ir_type type;    /* of what the name means */
+    ir_type pointee; /* IR_VOID: not known, or `type` is no pointer */
+    bool is_address; /* the variable holds the address of what is read */
+    bool parameter;
+} ir_shown;
+
 /* A stack variable: what alloca makes. */
 typedef struct {
     ir_type type; /* of memory; size and writer's pointee */
     uint32_t align;
+    const ir_shown *shown; /* it is written for debuggers, anew after each barrier; or NULL */
 } ir_var;
 
 /* Rounding modes of conversions, numbered as SPIR-V numbers them; IR_RTE is the default. */

@@ -99,6 +99,8 @@ extern const char pass_index_pipeline[];  /* "indices": before kernels are code 
 extern const char pass_group_pipeline[];  /* "groups": what pays on code of groups */
 extern const char pass_vector_pipeline[]; /* "vectors": loops over items with several at once */
 extern const char pass_lowering[];        /* "lowering": what a target can select */
+extern const char pass_steps[];           /* "steps": in place of "standard", for debuggers */
+extern const char pass_steps_lowering[];  /* "steps_lowering": in place of "lowering" */
 extern const char pass_coarsening[];      /* "coarsening": several work-items a thread */
 extern const char
     pass_thread_lowering[];       /* "thread_lowering": what a target of threads can select */

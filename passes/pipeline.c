@@ -116,6 +116,17 @@ const char pass_lowering[] =
     "licm,"             /* constants that expansions use, before loops */
     "dce";              /* what expansion and legalization left unused */
 
+/* Without what would move, merge or remove steps of the source and its variables. */
+const char pass_steps[] =
+    "inline," /* functions that work-items can run alone stay */
+    "spaces"; /* generic pointers get their space, by which code finds memory */
+
+const char pass_steps_lowering[] = "align,"            /* as above */
+                                   "expand,"           /* as above */
+                                   "builtins,"         /* as above */
+                                   "simplifycfg,"      /* the edges of library code */
+                                   "legalize_vectors"; /* as above */
+
 const char pass_coarsening[] = "coarsen,"     /* several work-items at once */
                                "simplify,"    /* what is constant for some of them */
                                "gvn,"         /* what they share */

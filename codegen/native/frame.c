@@ -29,6 +29,9 @@ bool cg_place_frame(cg_unit *u, const ir_func *f, const cg_allocation *a, uint32
         const uint32_t align = i->imm.var->align ? i->imm.var->align : 1;
         last = reserve(out, ir_sizeof(f->module, i->imm.var->type), align, most);
         out->variable[i->id] = (uint32_t)last;
+        if (i->imm.var->shown)
+            *ir_push(u->arena, &u->variables) =
+                (cg_open_variable){f, i->imm.var->shown, (uint32_t)last};
     }
     if (last == UINT64_MAX) cg_refuse_frame(f, most);
     return last != UINT64_MAX;

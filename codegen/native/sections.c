@@ -21,12 +21,6 @@ static void add_symbol(cg_unit *u, const void *what, cg_symbol s) {
     ir_map_set(u->arena, &u->symbol_of, (uintptr_t)what, (void *)n);
 }
 
-static uint32_t symbol_of(const cg_unit *u, const void *what) {
-    uintptr_t n = (uintptr_t)ir_map_get(&u->symbol_of, (uintptr_t)what);
-    assert(n && "every function and global has a symbol");
-    return (uint32_t)n - 1;
-}
-
 static void place_global(cg_unit *u, const ir_global *g) {
     cg_object *o = u->object;
     cg_section section = g->constant || g->space == IR_CONST ? CG_RODATA : CG_DATA;
@@ -54,10 +48,10 @@ static void add_reloc(cg_unit *u, cg_reloc r) { *ir_push(u->arena, &u->object->r
 
 /* Addresses in the initializers of globals. */
 static void place_relocs(cg_unit *u, const ir_global *g) {
-    cg_symbol s = u->object->symbols.data[symbol_of(u, g)];
+    cg_symbol s = u->object->symbols.data[cg_symbol_of(u, g)];
     for (uint32_t n = 0; n < g->nreloc; n++) {
         const ir_reloc *r = &g->reloc[n];
-        uint32_t to = symbol_of(u, r->global);
+        uint32_t to = cg_symbol_of(u, r->global);
         add_reloc(u, (cg_reloc){s.section, CG_ABS64, s.at + (uint32_t)r->offset, to, r->addend});
     }
 }
@@ -72,7 +66,7 @@ static const uint32_t *list_labels(const cg_unit *u, const ir_module *m) {
     uint32_t *symbols = ir_new_array(u->arena, uint32_t, most + 1);
     foreach_global (g, m) {
         uintptr_t label = (uintptr_t)ir_map_get(&u->label_of, (uintptr_t)g);
-        if (label && g->space != IR_LOCAL) symbols[label - 1] = symbol_of(u, g);
+        if (label && g->space != IR_LOCAL) symbols[label - 1] = cg_symbol_of(u, g);
     }
     return symbols;
 }
@@ -91,7 +85,7 @@ static void place_code(cg_unit *u, const ir_module *m, const cg_image *image) {
     cg_measure_stacks(u);
     for (uint32_t n = 0; n < u->frames.n; n++) {
         cg_open_frame *x = &u->frames.data[n];
-        x->frame.symbol = symbol_of(u, x->func);
+        x->frame.symbol = cg_symbol_of(u, x->func);
         *ir_push(u->arena, &o->frames) = x->frame;
     }
     const uint32_t *symbols = list_labels(u, m);
@@ -133,12 +127,12 @@ static void note_labels(cg_unit *u, const ir_module *m, const cg_image *image) {
     const cg_symbol *symbols = u->object->symbols.data;
     foreach_global (g, m) {
         if (g->space == IR_LOCAL) continue;
-        const cg_symbol *s = &symbols[symbol_of(u, g)];
+        const cg_symbol *s = &symbols[cg_symbol_of(u, g)];
         add_label(u, cg_label_of(u, g), s->section, s->at);
     }
     foreach_func (f, m)
         if (!ir_is_declaration(f) && f->level == L_ALLOCATED)
-            add_label(u, cg_label_of(u, f), CG_TEXT, symbols[symbol_of(u, f)].at);
+            add_label(u, cg_label_of(u, f), CG_TEXT, symbols[cg_symbol_of(u, f)].at);
     for (uint32_t n = 0; n < image->nlabels; n++)
         if (image->labels[n] != UINT32_MAX && image->labels[n] >= image->code_bytes)
             add_label(u, n, CG_TEXT, image->labels[n]);
@@ -164,6 +158,7 @@ void cg_place_module(cg_unit *u, const ir_module *m, const cg_image *image) {
         if (g->space != IR_LOCAL) place_relocs(u, g);
     place_code(u, m, image);
     place_lines(u, m, image);
+    cg_place_variables(u, m);
     measure_functions(u->object, image->code_bytes);
     if (u->assembly) note_labels(u, m, image);
 }

@@ -31,6 +31,13 @@ typedef struct {
     uint32_t label, loc;
 } cg_open_line;
 
+/* A variable of a frame that a debugger reads. */
+typedef struct {
+    const ir_func *func;
+    const ir_shown *shown;
+    uint32_t at;
+} cg_open_variable;
+
 typedef struct cg_unit cg_unit;
 
 /* A native target, at one of its levels. */
@@ -57,9 +64,10 @@ struct cg_unit {
     ir_map symbol_of; /* of the same: symbol + 1 */
     ir_vec(cg_open_frame) frames;
     ir_vec(const ir_func *) calls; /* callees, by caller; NULL: a function of the launch's */
-    const ir_module *module; /* that is compiled */
+    const ir_module *module;       /* that is compiled */
     bool want_lines;
     ir_vec(cg_open_line) lines;
+    ir_vec(cg_open_variable) variables;
     ir_text *listing; /* of the function that is emitted, or NULL */
     bool assembly;    /* it names labels, which the object keeps */
 };
@@ -69,8 +77,17 @@ struct cg_unit {
 bool cg_compile_unit(cg_unit *u, ir_module *m, const cg_options *options);
 /* The label of a function or global. (sections.c) */
 uint32_t cg_label_of(cg_unit *u, const void *what);
+/* The symbol of the same, when it has been placed. */
+static inline uint32_t cg_symbol_of(const cg_unit *u, const void *what) {
+    uintptr_t n = (uintptr_t)ir_map_get(&u->symbol_of, (uintptr_t)what);
+    assert(n && "every function and global has a symbol");
+    return (uint32_t)n - 1;
+}
 /* Says that private memory has more than `most` bytes, and where the source asks for them. */
 void cg_refuse_frame(const ir_func *f, uint32_t most);
+
+/* Adds the variables that debuggers read, with their types. (variables.c) */
+void cg_place_variables(cg_unit *u, const ir_module *m);
 
 /* Fills in cg_frame.stack of all frames. (stack_need.c) */
 void cg_measure_stacks(cg_unit *u);

@@ -219,6 +219,7 @@ void cg_write_object(const cg_object *o, const cg_file_options *options, ir_aren
     for (int s = 0; s < OBJ_SECTIONS; s++) f.part[s].bytes.arena = out;
     take_sections(&f);
     obj_write_frames(&f);
+    if (options->lines) obj_write_info(&f);
     if (options->lines) obj_write_lines(&f);
     write_file(&w);
     *bytes = (uint8_t *)w.out.data;

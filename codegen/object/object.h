@@ -2,7 +2,8 @@
  *
  *   object.c        the file: headers, symbols, relocations
  *   object_frame.c  .eh_frame: how to unwind a function
- *   object_line.c   .debug_*: which source line code was made of
+ *   object_line.c   .debug_line: which source line code was made of
+ *   object_info.c   .debug_info: functions, and variables that debuggers read
  *   object_assembly.c  the same as text for an assembler
  *   object_bytes.c  numbers, strings and addresses, appended
  *   object_table.c  data that lists the kernels of an object
@@ -62,6 +63,7 @@ void obj_distance(obj_file *f, unsigned in, unsigned section, uint32_t at);
 
 void obj_write_frames(obj_file *f);
 void obj_write_lines(obj_file *f);
+void obj_write_info(obj_file *f);
 
 /* ----------------------------------------------------------- data of an object (object_table.c) */
 

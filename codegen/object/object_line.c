@@ -1,100 +1,12 @@
-/* object_line.c — .debug_line, and as much of .debug_info as debuggers need to read it.
+/* object_line.c — .debug_line: which place of the source each piece of code was made of.
  *
- * DWARF 4.  .debug_info has one unit, with the name and the range of each function and nothing
- * about values.  .debug_line is a program for a machine with a few registers: each of its rows says
+ * DWARF 4.  .debug_line is a program for a machine with a few registers: each of its rows says
  * which place of the source the code from an address on was made of.  Code whose line is not known
  * gets line 0.
  */
 #include "codegen/object/object.h"
 
-enum {
-    TAG_COMPILE_UNIT = 0x11,
-    TAG_SUBPROGRAM = 0x2e,
-    AT_NAME = 0x03,
-    AT_STMT_LIST = 0x10,
-    AT_LOW_PC = 0x11,
-    AT_HIGH_PC = 0x12,
-    AT_LANGUAGE = 0x13,
-    AT_PRODUCER = 0x25,
-    AT_EXTERNAL = 0x3f,
-    FORM_ADDR = 0x01,
-    FORM_DATA2 = 0x05,
-    FORM_DATA4 = 0x06,
-    FORM_STRING = 0x08,
-    FORM_FLAG = 0x0c,
-    FORM_SEC_OFFSET = 0x17,
-    LANG_OPENCL = 0x15,
-    ABBREV_UNIT = 1,
-    ABBREV_FUNCTION,
-    VERSION = 4
-};
-
-/* ---------------------------------------------------------------------- .debug_info and _abbrev */
-
-typedef struct {
-    uint8_t attribute, form;
-} field;
-
-static const field unit_fields[] = {{AT_PRODUCER, FORM_STRING},
-                                    {AT_LANGUAGE, FORM_DATA2},
-                                    {AT_NAME, FORM_STRING},
-                                    {AT_STMT_LIST, FORM_SEC_OFFSET},
-                                    {AT_LOW_PC, FORM_ADDR},
-                                    {AT_HIGH_PC, FORM_DATA4},
-                                    {0, 0}};
-static const field function_fields[] = {{AT_NAME, FORM_STRING},
-                                        {AT_EXTERNAL, FORM_FLAG},
-                                        {AT_LOW_PC, FORM_ADDR},
-                                        {AT_HIGH_PC, FORM_DATA4},
-                                        {0, 0}};
-
-static void write_abbreviation(obj_bytes *b, unsigned number, unsigned tag, bool children,
-                               const field *f) {
-    obj_uleb(b, number);
-    obj_uleb(b, tag);
-    obj_u8(b, children);
-    do {
-        obj_uleb(b, f->attribute);
-        obj_uleb(b, f->form);
-    } while (f++->attribute);
-}
-
-static void write_abbreviations(obj_bytes *b) {
-    write_abbreviation(b, ABBREV_UNIT, TAG_COMPILE_UNIT, true, unit_fields);
-    write_abbreviation(b, ABBREV_FUNCTION, TAG_SUBPROGRAM, false, function_fields);
-    obj_u8(b, 0);
-}
-
-static void write_functions(obj_file *f) {
-    const cg_object *o = f->object;
-    obj_bytes *b = &f->part[OBJ_INFO].bytes;
-    foreach_in (const cg_symbol, s, o->symbols) {
-        if (!s->function) continue;
-        obj_uleb(b, ABBREV_FUNCTION);
-        obj_string(b, s->name);
-        obj_u8(b, s->exported);
-        obj_address(f, OBJ_INFO, CG_TEXT, s->at);
-        obj_u32(b, s->size);
-    }
-}
-
-static void write_unit(obj_file *f) {
-    obj_bytes *b = &f->part[OBJ_INFO].bytes;
-    obj_u32(b, 0); /* length */
-    obj_u16(b, VERSION);
-    obj_offset(f, OBJ_INFO, OBJ_ABBREV, 0);
-    obj_u8(b, 8); /* bytes of an address */
-    obj_uleb(b, ABBREV_UNIT);
-    obj_string(b, "spvfuse");
-    obj_u16(b, LANG_OPENCL);
-    obj_string(b, f->object->files.n ? f->object->files.data[0] : "");
-    obj_offset(f, OBJ_INFO, OBJ_LINE, 0);
-    obj_address(f, OBJ_INFO, CG_TEXT, 0);
-    obj_u32(b, f->object->size[CG_TEXT]);
-    write_functions(f);
-    obj_u8(b, 0); /* end of the unit's children */
-    obj_set_u32(b, 0, (uint32_t)b->n - 4);
-}
+enum { VERSION = 4 };
 
 /* ---------------------------------------------------------------------------------- .debug_line */
 
@@ -195,8 +107,4 @@ static void write_table(obj_file *f) {
     obj_set_u32(b, 0, (uint32_t)b->n - 4);
 }
 
-void obj_write_lines(obj_file *f) {
-    write_abbreviations(&f->part[OBJ_ABBREV].bytes);
-    write_unit(f);
-    write_table(f);
-}
+void obj_write_lines(obj_file *f) { write_table(f); }

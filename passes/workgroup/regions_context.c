@@ -111,6 +111,7 @@ static void find_mixed(keeper *k) {
 static bool stays(keeper *k, const ir_inst *alloca) {
     pass_use_list uses = {0};
     uint32_t only = PASS_NO_REGION;
+    if (alloca->imm.var->shown) return true;
     if (!pass_follow_address(alloca, k->g->scratch, &uses)) return false;
     for (uint32_t n = 0; n < uses.n; n++) {
         uint32_t region = region_of(k, ir_use_block(uses.data[n]));

@@ -36,6 +36,7 @@ static void add_options(rt_hash *h, const rt_native_options *o) {
     add_shape(h, &o->shape);
     add_number(h, o->only_blocks);
     add_number(h, o->keep_calls);
+    add_number(h, o->steps);
     add_text(h, o->machine->name, strlen(o->machine->name));
     add_number(h, o->code.level);
     add_number(h, o->code.lanes);

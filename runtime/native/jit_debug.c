@@ -2,7 +2,7 @@
  *
  * gdb stops in __jit_debug_register_code and reads the list that __jit_debug_descriptor heads: each
  * entry points to an object file in memory, here one whose sections have the addresses of the
- * loaded ones.  perf reads names from /tmp/perf-PID.map when it is done.
+ * loaded ones.  What perf reads is in jit_perf.c.
  *
  * These are the only variables of the library that a thread can change and another see: the
  * interface is one per process.  The lock is theirs.  Kernels keep frame pointers, so profilers
@@ -11,28 +11,7 @@
 #define _GNU_SOURCE
 #include "runtime/native/native.h"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <unistd.h>
-
-/* ----------------------------------------------------------------------------------------- perf */
-
-static void put_map_line(ir_text *t, const rt_code *c, const cg_symbol *s) {
-    ir_putf(t, "%llx %x %s\n", (unsigned long long)(uintptr_t)(c->at[s->section] + s->at), s->size,
-            s->name);
-}
-
-static void tell_perf(const rt_code *c, const cg_object *o, ir_arena *a) {
-    ir_text t = {.arena = a};
-    foreach_in (const cg_symbol, s, o->symbols)
-        if (s->function) put_map_line(&t, c, s);
-    const char *path = ir_sprintf(a, "/tmp/perf-%ld.map", (long)getpid());
-    int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (file < 0) return;
-    ssize_t wrote = t.n ? write(file, t.data, t.n) : 0;
-    (void)wrote; /* a profile without names is still one */
-    close(file);
-}
 
 /* ------------------------------------------------------------------------------------------ gdb */
 
@@ -113,6 +92,14 @@ static void tell_gdb(rt_code *c, const cg_object *o, ir_arena *a) {
 
 /* ----------------------------------------------------------------------------------------- both */
 
+static void tell_perf(const rt_code *c, const cg_object *o, ir_arena *a) {
+    ir_text records = {.arena = a};
+    rt_tell_perf(c, o, a, &records);
+    pthread_mutex_lock(&lock);
+    rt_append_to_dump(&records);
+    pthread_mutex_unlock(&lock);
+}
+
 typedef struct {
     rt_code *code;
     const cg_object *object;
@@ -120,10 +107,20 @@ typedef struct {
     ir_arena arena;
 } job;
 
+/* A kernel of which only the code of blocks was made has its own name. */
+static cg_object with_plain_names(const cg_object *from, ir_arena *a) {
+    cg_object o = *from;
+    o.symbols.data = ir_dup(a, o.symbols.data, o.symbols.n * sizeof *o.symbols.data);
+    foreach_in (const cg_kernel, k, from->kernels)
+        if (k->entry == k->block) o.symbols.data[k->block].name = k->name;
+    return o;
+}
+
 static void announce(void *arg) {
     job *j = arg;
-    if (j->tools->perf) tell_perf(j->code, j->object, &j->arena);
-    if (j->tools->gdb) tell_gdb(j->code, j->object, &j->arena);
+    cg_object o = with_plain_names(j->object, &j->arena);
+    if (j->tools->perf) tell_perf(j->code, &o, &j->arena);
+    if (j->tools->gdb) tell_gdb(j->code, &o, &j->arena);
 }
 
 void rt_code_announce(rt_code *c, const cg_object *o, const rt_tools *tools, ir_ctx *cx) {

@@ -109,13 +109,18 @@ void rt_load_object(ir_ctx *cx, const rt_object_image *image, ir_arena *scratch,
 /* -------------------------------------------------------------------------- tools (jit_debug.c) */
 
 typedef struct {
+    bool step; /* code that a debugger can follow; `gdb` is true, too */
     bool gdb;  /* through gdb's JIT interface: names, frames, and lines as the object has them */
-    bool perf; /* names, in /tmp/perf-PID.map */
+    bool perf; /* names in /tmp/perf-PID.map, code and lines in jit-PID.dump */
 } rt_tools;
 
 /* Says what the loaded object holds.  Throws when memory is short; the code stays as it is. */
 void rt_code_announce(rt_code *c, const cg_object *o, const rt_tools *tools, ir_ctx *cx);
 void rt_code_withdraw(rt_code *c); /* from gdb; perf is told what was, not what is */
+/* What perf reads of it: names in a file, and records of the dump, which are to be appended by one
+ * thread at a time. (jit_perf.c) */
+void rt_tell_perf(const rt_code *c, const cg_object *o, ir_arena *a, ir_text *records);
+void rt_append_to_dump(const ir_text *records);
 /* Around a fork: gdb's list does not change meanwhile. */
 void rt_code_before_fork(void);
 void rt_code_after_fork(bool in_child);
@@ -241,6 +246,7 @@ typedef struct {
     const rt_values *values; /* that the code is for; NULL: for all */
     rt_constants constants;  /* arguments that the code is for */
     bool keep_calls;         /* as in pass_options */
+    bool steps;              /* for a debugger: as the source says, with variables in memory */
     bool time;               /* notes say how long each pass and stage took */
 } rt_native_options;
 
@@ -252,6 +258,10 @@ void rt_in_new_module(ir_ctx *cx, const ir_module *from, rt_module_body *body, v
  * described in out->kernels; all of it lies in the arena.  False after a reported error. */
 bool rt_native_compile(ir_module *m, const char *name, const rt_native_options *o, ir_arena *arena,
                        cg_object *out);
+
+/* Keeps in the frame of each function what debuggers read.  The kernels are not yet code of
+ * work-groups. (steps.c) */
+void rt_show_variables(ir_module *m);
 
 /* --------------------------------------------------------------------------------- facts (facts.c) */
 

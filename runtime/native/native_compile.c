@@ -148,7 +148,7 @@ static bool run(compilation *c, const char *list) {
                                   .bisect = -1,
                                   .target = &target,
                                   .library = &cg_math_library,
-                                  .keep_calls = c->o->keep_calls,
+                                  .keep_calls = c->o->keep_calls || c->o->steps,
                                   .lanes = c->o->code.lanes,
                                   .verify_each = i->verify_each,
                                   .dump_after = i->dump_after,
@@ -186,16 +186,30 @@ static bool make_groups(compilation *c) {
     return !c->out->stopped;
 }
 
+static bool check_name(const compilation *c) {
+    return !c->name || c->n || ir_error(c->m->cx, "there is no kernel '%s'", c->name);
+}
+
 /* False: an error has been reported, or a switch has stopped the compile. */
+static bool run_all(compilation *c) {
+    if (!run(c, pass_standard) || !run(c, pass_index_pipeline)) return false;
+    if (!make_groups(c) || !check_name(c) || !run(c, pass_group_pipeline)) return false;
+    if (c->o->code.lanes != 1 && !run(c, pass_vector_pipeline)) return false;
+    return run(c, pass_lowering);
+}
+
+/* The same for code that a debugger follows. */
+static bool run_steps(compilation *c) {
+    if (!run(c, pass_steps)) return false;
+    rt_show_variables(c->m);
+    return run(c, "calls") && make_groups(c) && check_name(c) && run(c, pass_steps_lowering);
+}
+
 static bool compile(compilation *c) {
     *c->out = (cg_object){0};
     c->kernels = ir_new_array(c->arena, progress, count_kernels(c->m) + 1);
-    if (!check_imports(c->m) || !run(c, pass_standard)) return false;
-    if (!run(c, pass_index_pipeline) || !make_groups(c)) return false;
-    if (c->name && !c->n) return ir_error(c->m->cx, "there is no kernel '%s'", c->name);
-    if (!run(c, pass_group_pipeline)) return false;
-    if (c->o->code.lanes != 1 && !run(c, pass_vector_pipeline)) return false;
-    if (!run(c, pass_lowering)) return false;
+    if (!check_imports(c->m)) return false;
+    if (!(c->o->steps ? run_steps(c) : run_all(c))) return false;
     if (!c->o->machine->compile(c->m, &c->o->code, c->arena, c->out)) return false;
     if (c->out->stopped) return true;
     const made all = look_up(c->out, &c->m->arena);

@@ -53,20 +53,23 @@ static void read_options(void *arg) {
                                              : CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
 }
 
-/* Faults are those of the source, and in its lines. */
+bool ocl_keeps_source(void) { return ocl_is_checking() || rt_setting_has(RT_ENV_JIT, "step"); }
+
+/* Faults are those of the source, and in its lines; debuggers follow it. */
 static void keep_source(job *j) {
     j->options.optimize = false;
     *ir_push(&j->build.arena, &j->options.words) = ir_strdup(&j->build.arena, "-g");
 }
 
 static void compile_source(job *j, ocl_code *code) {
-    if (ocl_is_checking()) keep_source(j);
+    if (ocl_keeps_source()) keep_source(j);
+    const char *path = ocl_keep_source(&j->build.arena, j->program->source);
     const rt_clc_source s = {.source = j->program->source,
                              .headers = j->headers,
                              .header_count = j->header_count,
                              .options = &j->options,
-                             .name = "program.cl",
-                             .cache = ocl_cache(),
+                             .name = path ? path : "program.cl",
+                             .cache = path ? &rt_no_cache : ocl_cache(),
                              .seconds = rt_program_seconds()};
     code->il = rt_clc_compile(&j->build, rt_clc_find_toolchain(), &s, &code->il_size);
     code->uniform |= j->options.is_c1; /* which has no groups that are smaller at the ends */

@@ -61,4 +61,10 @@ spvf_module *ocl_load(rt_build *b, const char *name, const ocl_code *code);
 /* Kernels that are ready; takes the context over, so that the build is ended with `keep`. */
 ocl_built *ocl_make_built(rt_build *b, const ocl_code *code);
 
+/* Code is to do what the source says, without optimization: it is checked, or debugged. */
+bool ocl_keeps_source(void);
+/* The path of a file with that source, for debuggers; NULL: none is asked for, or it cannot be
+ * written. (kept_source.c) */
+const char *ocl_keep_source(ir_arena *a, const char *source);
+
 #endif

@@ -131,7 +131,7 @@ static void make(void *arg) {
     ir_ctx *cx = &m->build->context->cx;
     const spvf_kernel_info *k;
     spvf_module *module = m->built->module = load(m->build, "program", m->code, true);
-    if (!ocl_is_checking() && spvf_module_optimize(module, NULL) != SPVF_OK)
+    if (!ocl_keeps_source() && spvf_module_optimize(module, NULL) != SPVF_OK)
         ir_throw(cx, cx->status);
     drop_refused(m->build, module);
     rt_shared_device *d = &ocl_device()->shared;

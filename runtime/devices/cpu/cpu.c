@@ -146,7 +146,8 @@ static const char *level_text(unsigned level, char room[40]) {
 bool cpu_machine_open(const rt_cpu_options *options, cpu_machine *out) {
     *out = (cpu_machine){.options = *options, .pool = rt_pool_share()};
     if (!options->code.level) out->options.code.level = rt_cpu_level();
-    out->tools.gdb = rt_setting_has(RT_ENV_JIT, "gdb");
+    out->tools.step = rt_setting_has(RT_ENV_JIT, "step");
+    out->tools.gdb = out->tools.step || rt_setting_has(RT_ENV_JIT, "gdb");
     out->tools.perf = rt_setting_has(RT_ENV_JIT, "perf");
     out->cache = options->cache ? rt_cache_open(true) : rt_no_cache;
     if (!out->pool) rt_cache_close(&out->cache);

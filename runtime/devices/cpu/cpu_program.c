@@ -193,7 +193,8 @@ static ir_status compile_variant(void *user, const pass_group_shape *shape, cons
                      .out = out};
     c.options.shape.inner = l->launch->function->inner;
     if (shape->small) c.options.code.lanes = 1;
-    c.options.code.lines = l->machine->tools.gdb;
+    c.options.code.lines = l->machine->tools.gdb || l->machine->tools.perf;
+    c.options.steps = l->machine->tools.step;
     ir_arena_init(&c.arena, l->cx);
     uint64_t start = rt_now_ns();
     ir_status status = compile_on_own_stack(&c);

@@ -138,6 +138,7 @@ Test(jit, gdb_shows_where_a_kernel_stopped) {
 Test(jit, perf_reads_a_map) {
     bench b;
     begin(&b);
+    setenv("JITDUMPDIR", "/nowhere", 1);
     rt_tools tools = {.perf = true};
     cr_assert_eq(rt_code_load(&b.object, NULL, &b.code), IR_OK);
     rt_code_announce(&b.code, &b.object, &tools, &b.cx);
@@ -151,6 +152,45 @@ Test(jit, perf_reads_a_map) {
     uint32_t size = b.object.symbols.data[b.object.kernels.data[0].entry].size;
     cr_expect_str_eq(line[0], ir_sprintf(&b.arena, "%llx %x fill\n",
                                          (unsigned long long)(uintptr_t)find(&b, "fill"), size));
+    end(&b);
+}
+
+/* perf's dump, read without perf: the code and the name of each function, and its lines before. */
+Test(jit, perf_reads_a_dump) {
+    enum { LOAD = 0, LINES = 2, HEAD = 40 };
+    static unsigned char file[1 << 16];
+    bench b;
+    begin(&b);
+    rt_tools tools = {.perf = true};
+    cr_assert_eq(rt_code_load(&b.object, NULL, &b.code), IR_OK);
+    setenv("JITDUMPDIR", "/tmp", 1);
+    rt_code_announce(&b.code, &b.object, &tools, &b.cx);
+    char path[64];
+    snprintf(path, sizeof path, "/tmp/jit-%ld.dump", (long)getpid());
+    FILE *f = fopen(path, "r");
+    cr_assert_not_null(f);
+    size_t size = fread(file, 1, sizeof file, f), loads = 0, lines = 0;
+    fclose(f);
+    remove(path);
+    remove(ir_sprintf(&b.arena, "/tmp/perf-%ld.map", (long)getpid()));
+    cr_assert(size > HEAD && memcmp(file, "DTiJ", 4) == 0);
+    uint32_t head[2];
+    for (size_t at = HEAD; at < size; at += head[1]) {
+        memcpy(head, file + at, sizeof head);
+        cr_assert(head[1] >= 16 && head[1] <= size - at);
+        lines += head[0] == LINES;
+        if (head[0] != LOAD) continue;
+        uint64_t facts[4]; /* address, place, bytes, number */
+        memcpy(facts, file + at + 24, sizeof facts);
+        const char *name = (const char *)file + at + 56;
+        const unsigned char *code = file + at + 56 + strlen(name) + 1;
+        cr_expect_eq(facts[0], (uintptr_t)find(&b, name));
+        cr_expect_eq(code + facts[2], file + at + head[1]);
+        cr_expect_eq(memcmp(code, find(&b, name), facts[2]), 0);
+        loads++;
+    }
+    cr_expect_eq(loads, 2);
+    cr_expect_eq(lines, 2);
     end(&b);
 }
 
