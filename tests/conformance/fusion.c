@@ -265,7 +265,7 @@ static void run_there(runner *r, bool unfused) {
 }
 
 static void run_plan(runner *r, const char *wanted) {
-    char name[500];
+    char name[1000];
     snprintf(name, sizeof name, "%s/%s:%u", r->scratch, r->theme, r->line);
     if (spvf_plan_load(r->context, name, r->plan, strlen(r->plan), &r->loaded) != SPVF_OK) {
         complain(r, "no plan: ", r->errors);
