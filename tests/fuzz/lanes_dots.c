@@ -17,10 +17,9 @@ typedef struct {
     unsigned size;
 } factor;
 
-static factor choose_factor(lanes *g, unsigned size, unsigned n) {
-    unsigned draw = lanes_byte(g);
-    factor x = {.extend = draw & 1 ? IR_OP_sext : IR_OP_zext, .size = size};
-    if (draw & 2) x.place = lanes_input_place(g, n * LANE / 8);
+static factor choose_factor(lanes *g, ir_op extend, unsigned size, unsigned n) {
+    factor x = {.extend = extend, .size = size};
+    if (lanes_byte(g) & 1) x.place = lanes_input_place(g, n * LANE / 8);
     for (unsigned k = 0; k < n && !x.place; k++) x.word[k] = lanes_some(g, IR_I32);
     return x;
 }
@@ -52,14 +51,16 @@ static ir_inst *part_of(lanes *g, const factor *x, unsigned k) {
 void lanes_dot_product(lanes *g) {
     unsigned draw = lanes_byte(g), more = lanes_byte(g), size = draw & 3 ? 8 : 16;
     unsigned n = draw & 8 ? 1 : 1 + draw / 16 % MOST_LANES, parts = n * LANE / size;
-    factor x = choose_factor(g, size, n), y = choose_factor(g, size, n);
-    ir_inst *sum = more % 4 == 3 ? lanes_some(g, IR_I32) : NULL;
+    unsigned signs = lanes_byte(g); /* half of the products have a factor with and one without */
+    factor x = choose_factor(g, signs & 1 ? IR_OP_sext : IR_OP_zext, size, n);
+    factor y = choose_factor(g, signs & 2 ? IR_OP_sext : IR_OP_zext, size, n);
+    ir_inst *sum = more % 8 == 7 ? lanes_some(g, IR_I32) : NULL;
     for (unsigned k = 0; k < parts; k++) {
         unsigned at = draw & 4 ? parts - 1 - k : k;
         ir_inst *a = part_of(g, &x, at), *b = part_of(g, &y, at);
         ir_inst *product = lanes_op(g, IR_OP_mul, a, b);
         sum = sum ? lanes_op(g, IR_OP_add, sum, product) : product;
     }
-    ir_op last = more / 4 % 4 == 3 ? IR_OP_add : IR_OP_saddsat;
+    ir_op last = more / 8 % 4 == 3 ? IR_OP_add : IR_OP_saddsat;
     lanes_put(g, lanes_op(g, last, sum, lanes_some(g, IR_I32)));
 }

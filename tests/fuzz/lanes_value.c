@@ -311,7 +311,7 @@ static void components(lanes *g) {
     unsigned n = ir_lanes(t);
     ir_inst *v = lanes_some(g, t), *args[IR_MAX_LANES];
     uint8_t mask[IR_MAX_LANES];
-    switch (lanes_below(g, 6)) {
+    switch (lanes_below(g, 5)) {
     case 0: lanes_put(g, ir_build_extract(&g->b, v, lanes_below(g, n))); break;
     case 1:
         for (unsigned k = 0; k < n; k++) mask[k] = (uint8_t)lanes_below(g, 2 * n);
@@ -322,10 +322,6 @@ static void components(lanes *g) {
         lanes_put(g, ir_build_vec(&g->b, t, args));
         break;
     case 3: lanes_put(g, any_component(g, v)); break;
-    case 4:
-        if (!g->k->exact && ir_is_float(t))
-            lanes_put(g, ir_build2(&g->b, IR_OP_dot, ir_elem(t), v, lanes_some(g, t)));
-        break;
     default:
         v = ir_build_insert(&g->b, v, lanes_some(g, ir_elem(t)), lanes_below(g, n));
         lanes_put(g, v);
@@ -352,6 +348,28 @@ ir_inst *lanes_common_test(lanes *g) {
     return ir_build1(&g->b, IR_OP_trunc, IR_I1, x);
 }
 
+/* Of two vectors of floats, if there is a variable that has some. */
+static void float_dot_product(lanes *g) {
+    unsigned at = lanes_below(g, g->nvariables);
+    for (unsigned k = 0; k < g->nvariables; k++, at = (at + 1) % g->nvariables) {
+        ir_type t = g->variable[at]->imm.var->type;
+        if (!ir_is_vector(t) || !ir_is_float(t)) continue;
+        ir_inst *x = lanes_get(g, g->variable[at]);
+        lanes_put(g, ir_build2(&g->b, IR_OP_dot, ir_elem(t), x, lanes_some(g, t)));
+        return;
+    }
+}
+
+static void selection_or_product(lanes *g) {
+    unsigned draw = lanes_byte(g);
+    if (draw & 1)
+        selection(g);
+    else if (draw & 2 && !g->k->exact)
+        float_dot_product(g);
+    else
+        lanes_dot_product(g);
+}
+
 void lanes_compute(lanes *g) {
     unsigned what = lanes_below(g, 16);
     if (what < 9)
@@ -362,10 +380,8 @@ void lanes_compute(lanes *g) {
         bit_cast(g);
     else if (what < 13)
         guarded_division(g);
-    else if (what < 14 && lanes_byte(g) & 1)
-        selection(g);
     else if (what < 14)
-        lanes_dot_product(g);
+        selection_or_product(g);
     else
         components(g);
 }
