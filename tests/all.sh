@@ -95,7 +95,7 @@ done
     --stage oracle --oracle cpu:calls --oracle "cpu:$first,calls,regalloc=stack" \
     --bounds tests/corpus/cpu_bounds.txt
 suite "corpus-groups" "$release/tests/regions_run" tests/corpus "$release/corpus"
-for lanes in 16 64; do
+for lanes in 4 8 16 64; do
     suite "corpus-groups-simd-$lanes" "$release/tests/regions_run" tests/corpus "$release/corpus" \
         --simd $lanes
 done

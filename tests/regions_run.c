@@ -1,13 +1,18 @@
 /* regions_run.c — the corpus as code of work-groups: what passes/workgroup/regions.c makes of every kernel
  * gives the same bytes as the work-items of the kernel do.
  *
- *   regions_run PLANS MODULES [--shard I/N] [NAME…]
+ *   regions_run PLANS MODULES [--shard I/N] [--simd LANES] [NAME…]
  *
  * Each launch of each plan runs on `check`, and as code of groups by interpretation: once for what
  * is known of the launch, all groups in one call; once for any launch, group by group.  Kernels
  * that are refused are listed, and counted.
+ *
+ * With --simd, loops over items run so many of them as lanes of vectors.  These must have the bits
+ * of scalar code.  `check` rounds a dot product once, and native code of targets with vectors has
+ * the products and sums of `expand_dot_by_halves`; both sides of the comparison then have these.
  */
 #include "ir/eval.h"
+#include "passes/lower/expand.h"
 #include "runtime/devices/printf.h"
 #include "runtime/plan/plan.h"
 #include "tests/file.h"
@@ -31,7 +36,7 @@ typedef struct {
     const char *name, *producer;
     spvf_plan *plan;
     ir_arena arena;
-    rt_library library;
+    rt_library library, reference; /* what becomes code of groups, and what `check` runs */
     rt_device *device;
     rt_memory **memory; /* by buffer, on the device */
     uint8_t **start;    /* by buffer: the contents before a launch */
@@ -194,6 +199,21 @@ static void compare(const attempt *t) {
         }
 }
 
+static void split_dots(ir_module *m) {
+    foreach_func (f, m) {
+        ir_builder b;
+        ir_builder_init(&b, f);
+        foreach_block (block, f)
+            for (ir_inst *i = block->first, *next; i; i = next) {
+                next = i->next;
+                if (i->op != IR_OP_dot) continue;
+                ir_before(&b, i);
+                ir_replace_uses(i, expand_dot_by_halves(&b, ir_arg(i, 0), ir_arg(i, 1)));
+                ir_remove(i);
+            }
+    }
+}
+
 static void try_code(attempt *t) {
     ir_ctx *cx = &t->j->context->cx;
     groups q = {
@@ -216,11 +236,21 @@ static void try_code(attempt *t) {
                                   .verify_each = true,
                                   .bisect = -1};
     if (fine && (t->known || lanes > 1)) fine = pass_run(m, &options);
+    if (fine && lanes > 1) split_dots(m);
     if (fine) run_code(t, &q, &code);
     if (!fine && !code.refusal) fail(t->j, t->launch->kernel->name, "is not well-formed");
     ir_module_free(m);
     ir_arena_free(&q.arena);
     ir_arena_free(&scratch);
+}
+
+static rt_function *find_reference(job *j, const rt_plan_launch *l) {
+    rt_bound_launch b = rt_bind(&j->reference, l);
+    if (!b.loaded->program) {
+        if (lanes > 1) split_dots(b.loaded->module->ir);
+        b.loaded->program = j->device->driver->build(j->device, b.loaded->module->ir);
+    }
+    return j->device->driver->find(j->device, b.loaded->program, l->kernel);
 }
 
 static void launch(job *j, const rt_plan_launch *l) {
@@ -248,9 +278,7 @@ static void launch(job *j, const rt_plan_launch *l) {
     }
     j->printed.n = 0;
     ir_put(&j->printed, "");
-    if (!b.loaded->program)
-        b.loaded->program = j->device->driver->build(j->device, b.loaded->module->ir);
-    rt_function *f = j->device->driver->find(j->device, b.loaded->program, l->kernel);
+    rt_function *f = find_reference(j, l);
     rt_device_launch(j->device, &(rt_launch){f, &range, args, l->args.n, false});
     read_buffers(j);
     for (unsigned k = 0; k < 2 && !j->refused && !j->failed; k++) compare(&t[k]);
@@ -290,7 +318,7 @@ static void run_plan(const char *name, const char *producer, const char *text) {
     snprintf(file, sizeof file, "%s/%s/%s.plan", modules, producer, name);
     ir_arena_init(&j.arena, &j.context->cx);
     bool ok = spvf_plan_load(j.context, file, text, strlen(text), &j.plan) == SPVF_OK;
-    j.library = (rt_library){.plan = j.plan, .arena = &j.arena};
+    j.library = j.reference = (rt_library){.plan = j.plan, .arena = &j.arena};
     ok = ok && rt_guard(j.context, run_statements, &j) == SPVF_OK;
     if (!ok) fail(&j, "", "the plan does not run");
     failed += j.failed;
@@ -298,6 +326,7 @@ static void run_plan(const char *name, const char *producer, const char *text) {
     passed += !j.failed && !j.refused;
     rt_device_close(j.device);
     rt_library_free(&j.library);
+    rt_library_free(&j.reference);
     ir_arena_free(&j.arena);
     spvf_plan_destroy(j.plan);
     spvf_context_destroy(j.context);
