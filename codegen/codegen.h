@@ -249,6 +249,7 @@ void cg_write_object(const cg_object *o, const cg_file_options *options, ir_aren
 typedef struct {
     const char *listing;     /* of all functions, made with cg_options.assembly */
     const char *begin, *end; /* cg_machine.listing_begin and listing_end */
+    cg_file_options file;
 } cg_assembly;
 /* The same as text for an assembler.  (object_assembly.c) */
 void cg_write_assembly(const cg_object *o, const cg_assembly *assembly, ir_text *out);

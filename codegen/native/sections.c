@@ -95,24 +95,13 @@ static void place_code(cg_unit *u, const ir_module *m, const cg_image *image) {
     }
 }
 
-/* Files get numbers as they are met. */
-static uint32_t number_file(cg_unit *u, ir_map *numbers, const char *name) {
-    cg_object *o = u->object;
-    uintptr_t known = (uintptr_t)ir_map_get(numbers, (uintptr_t)name);
-    if (known) return (uint32_t)known - 1;
-    *ir_push(u->arena, &o->files) = ir_strdup(u->arena, name);
-    ir_map_set(u->arena, numbers, (uintptr_t)name, (void *)(uintptr_t)o->files.n);
-    return o->files.n - 1;
-}
-
 static void place_lines(cg_unit *u, const ir_module *m, const cg_image *image) {
-    ir_map numbers = {0};
     for (uint32_t n = 0; n < u->lines.n; n++) {
         const ir_line *from = ir_line_of(m, u->lines.data[n].loc);
         cg_line *to = ir_push(u->arena, &u->object->lines);
         *to = (cg_line){.at = image->labels[u->lines.data[n].label]};
         if (!from) continue;
-        to->file = number_file(u, &numbers, m->files.data[from->file]);
+        to->file = cg_number_file(u, m->files.data[from->file]);
         to->line = from->line;
         to->column = from->column;
     }

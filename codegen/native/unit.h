@@ -67,6 +67,7 @@ struct cg_unit {
     const ir_module *module;       /* that is compiled */
     bool want_lines;
     ir_vec(cg_open_line) lines;
+    ir_map number_of_file; /* by address of the name: number + 1 */
     ir_vec(cg_open_variable) variables;
     ir_text *listing; /* of the function that is emitted, or NULL */
     bool assembly;    /* it names labels, which the object keeps */
@@ -85,6 +86,9 @@ static inline uint32_t cg_symbol_of(const cg_unit *u, const void *what) {
 }
 /* Says that private memory has more than `most` bytes, and where the source asks for them. */
 void cg_refuse_frame(const ir_func *f, uint32_t most);
+
+/* The number of a file in the object; files get numbers as they are met. (lines.c) */
+uint32_t cg_number_file(cg_unit *u, const char *name);
 
 /* Adds the variables that debuggers read, with their types. (variables.c) */
 void cg_place_variables(cg_unit *u, const ir_module *m);

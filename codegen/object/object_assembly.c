@@ -5,7 +5,9 @@
  * the lengths of instructions itself, so places in the code differ from those in the object.
  * Names are written where the syntax of data holds, in which no name is an operator or a register.
  *
- * There are no unwind tables and no line tables: `# file:line` in the listing are comments.
+ * The listing has directives for unwinding, and with lines those for places in the source, of which
+ * the assembler makes .eh_frame and .debug_line.  What else debuggers read is written as bytes, in
+ * which addresses of code are labels.
  */
 #include "codegen/object/object.h"
 
@@ -24,6 +26,7 @@ typedef struct {
     const cg_object *object;
     ir_text *out;
     ir_vec(mark) marks; /* of the section that is written, ascending */
+    ir_map functions;   /* by place + 1: the name */
 } writer;
 
 /* ---------------------------------------------------------------------------------------- names */
@@ -33,14 +36,14 @@ static bool is_plain(const char *name) {
     return *name && !(*name >= '0' && *name <= '9') && !name[strspn(name, plain)];
 }
 
+static void put_quoted(ir_text *out, const char *s) {
+    ir_put(out, "\"");
+    for (; *s; s++) ir_putf(out, *s == '"' || *s == '\\' ? "\\%c" : "%c", *s);
+    ir_put(out, "\"");
+}
+
 void cg_put_symbol(ir_text *out, const char *name) {
-    if (is_plain(name)) {
-        ir_put(out, name);
-        return;
-    }
-    ir_put(out, "\"");
-    for (; *name; name++) ir_putf(out, *name == '"' || *name == '\\' ? "\\%c" : "%c", *name);
-    ir_put(out, "\"");
+    (is_plain(name) ? ir_put : put_quoted)(out, name);
 }
 
 /* "    .globl name" */
@@ -66,9 +69,9 @@ static bool is_string(const uint8_t *b, uint32_t n) {
 }
 
 static void put_string(ir_text *out, const uint8_t *b) {
-    ir_put(out, "    .asciz \"");
-    for (; *b; b++) ir_putf(out, *b == '"' || *b == '\\' ? "\\%c" : "%c", *b);
-    ir_put(out, "\"\n");
+    ir_put(out, "    .asciz ");
+    put_quoted(out, (const char *)b);
+    ir_put(out, "\n");
 }
 
 static bool is_zero(const uint8_t *b, uint32_t n) {
@@ -207,16 +210,18 @@ static void measure_functions(writer *w) {
     if (before) put_size(w, before->name, ".Lend");
 }
 
-/* Calls name functions by their labels. */
-static void put_function_labels(writer *w, uint32_t end) {
-    ir_map names = {0};
+static void name_functions(writer *w) {
     foreach_in (const cg_symbol, s, w->object->symbols)
         if (s->function)
-            ir_map_set(w->out->arena, &names, s->at + 1ull, (void *)(uintptr_t)s->name);
+            ir_map_set(w->out->arena, &w->functions, s->at + 1ull, (void *)(uintptr_t)s->name);
+}
+
+/* Calls name functions by their labels. */
+static void put_function_labels(writer *w, uint32_t end) {
     foreach_in (const cg_label, l, w->object->labels) {
         if (l->section != CG_TEXT || l->at >= end) continue;
         ir_putf(w->out, "    .set .L%u,", l->number);
-        cg_put_symbol(w->out, ir_map_get(&names, l->at + 1ull));
+        cg_put_symbol(w->out, ir_map_get(&w->functions, l->at + 1ull));
         ir_put(w->out, "\n");
     }
 }
@@ -230,6 +235,7 @@ static uint32_t end_of_code(const cg_object *o) {
 
 static void put_code(writer *w, const cg_assembly *a) {
     uint32_t end = end_of_code(w->object);
+    name_functions(w);
     ir_put(w->out, "    .text\n");
     foreach_in (const cg_symbol, s, w->object->symbols)
         if (s->function) declare(w, s);
@@ -240,10 +246,61 @@ static void put_code(writer *w, const cg_assembly *a) {
     if (w->marks.n) put_contents(w, CG_TEXT, w->marks.data[0].at);
 }
 
+/* ---------------------------------------------------------------------------- for debuggers */
+
+static const char *const part_names[OBJ_SECTIONS] = {
+    [OBJ_INFO] = ".debug_info", [OBJ_ABBREV] = ".debug_abbrev", [OBJ_LINE] = ".debug_line"};
+
+/* The assembler writes the lines after this label. */
+static void put_files(writer *w) {
+    uint32_t n = 0;
+    ir_putf(w->out, "    .section %s,\"\",@progbits\n.L%s:\n", part_names[OBJ_LINE],
+            part_names[OBJ_LINE]);
+    foreach_in (const char *, name, w->object->files) {
+        ir_putf(w->out, "    .file %u ", ++n);
+        put_quoted(w->out, *name);
+        ir_put(w->out, "\n");
+    }
+}
+
+/* The label of a place in code, where a function begins, or all of them end. */
+static const char *place_of(const writer *w, int64_t at) {
+    const char *name = ir_map_get(&w->functions, (uint64_t)at + 1);
+    return name ? name : ".Lend";
+}
+
+static void put_part(writer *w, const obj_part *p, unsigned section) {
+    uint32_t from = 0;
+    const uint8_t *bytes = (const uint8_t *)p->bytes.data;
+    ir_putf(w->out, "    .section %s,\"\",@progbits\n.L%s:\n", part_names[section],
+            part_names[section]);
+    foreach_in (const obj_reloc, r, p->relocs) {
+        bool code = r->section == CG_TEXT;
+        put_bytes(w->out, bytes + from, r->at - from);
+        ir_put(w->out, code ? "    .quad " : "    .long .L");
+        cg_put_symbol(w->out, code ? place_of(w, r->addend) : part_names[r->section]);
+        ir_put(w->out, "\n");
+        from = r->at + (code ? 8 : 4);
+    }
+    put_bytes(w->out, bytes + from, (uint32_t)p->bytes.n - from);
+}
+
+static void put_debug_parts(writer *w, const cg_file_options *options) {
+    obj_file f = {.object = w->object, .options = options, .elf = options->elf};
+    f.arena = w->out->arena;
+    for (int s = 0; s < OBJ_SECTIONS; s++) f.part[s].bytes.arena = f.arena;
+    obj_write_info(&f);
+    put_part(w, &f.part[OBJ_ABBREV], OBJ_ABBREV);
+    put_part(w, &f.part[OBJ_INFO], OBJ_INFO);
+}
+
 void cg_write_assembly(const cg_object *o, const cg_assembly *assembly, ir_text *out) {
     writer w = {.object = o, .out = out};
+    bool lines = assembly->file.lines && o->files.n;
+    if (lines) put_files(&w);
     put_code(&w, assembly);
     put_data(&w, CG_RODATA);
     put_data(&w, CG_DATA);
+    if (lines) put_debug_parts(&w, &assembly->file);
     ir_put(out, "    .section .note.GNU-stack,\"\",@progbits\n");
 }

@@ -1,9 +1,10 @@
 /* object_info.c — .debug_info and .debug_abbrev: the functions of an object, and what debuggers
  * read in their frames.
  *
- * DWARF 4.  There is one unit, with its types, then each function with its name, its range, and the
- * variables that code keeps for debuggers in the frame.  Such a variable lies at a fixed distance
- * above the stack pointer, from the end of the prologue on, or the address of it does.
+ * DWARF 4.  All places in code are addresses, which assemblers can compute from labels, too.  There
+ * is one unit, with its types, then each function with its name, its range, and the variables that
+ * code keeps for debuggers in the frame.  Such a variable lies at a fixed distance above the stack
+ * pointer, from the end of the prologue on, or the address of it does.
  */
 #include "codegen/object/object.h"
 
@@ -88,14 +89,14 @@ static const struct {
                {AT_NAME, FORM_STRING},
                {AT_STMT_LIST, FORM_SEC_OFFSET},
                {AT_LOW_PC, FORM_ADDR},
-               {AT_HIGH_PC, FORM_DATA4}}},
+               {AT_HIGH_PC, FORM_ADDR}}},
     [FUNCTION] = {TAG_SUBPROGRAM,
                   true,
                   {{AT_NAME, FORM_STRING},
                    {AT_EXTERNAL, FORM_FLAG},
                    {AT_PROTOTYPED, FORM_PRESENT},
                    {AT_LOW_PC, FORM_ADDR},
-                   {AT_HIGH_PC, FORM_DATA4},
+                   {AT_HIGH_PC, FORM_ADDR},
                    {AT_FRAME_BASE, FORM_EXPRLOC}}},
     [NUMBER] = {TAG_BASE_TYPE,
                 false,
@@ -236,7 +237,7 @@ static void write_functions(obj_file *f, const uint32_t *place) {
         obj_string(b, s->name);
         obj_u8(b, s->exported);
         obj_address(f, OBJ_INFO, CG_TEXT, s->at);
-        obj_u32(b, s->size);
+        obj_address(f, OBJ_INFO, CG_TEXT, s->at + s->size);
         obj_uleb(b, 2); /* bytes of the frame base */
         obj_u8(b, OP_BREG0 + f->elf->sp);
         obj_sleb(b, 0);
@@ -258,7 +259,7 @@ void obj_write_info(obj_file *f) {
     obj_string(b, f->object->files.n ? f->object->files.data[0] : "");
     obj_offset(f, OBJ_INFO, OBJ_LINE, 0);
     obj_address(f, OBJ_INFO, CG_TEXT, 0);
-    obj_u32(b, f->object->size[CG_TEXT]);
+    obj_address(f, OBJ_INFO, CG_TEXT, f->object->size[CG_TEXT]);
     write_functions(f, write_types(f));
     end_children(f);
     obj_set_u32(b, 0, (uint32_t)b->n - 4);

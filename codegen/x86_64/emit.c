@@ -27,6 +27,11 @@ typedef struct {
 
 /* -------------------------------------------------------------------------------------- putting */
 
+/* A line for assemblers, which other listings leave out. */
+static void direct(emitter *e, const char *directive) {
+    if (e->w->unit.assembly) ir_putf(e->w->unit.listing, "    %s\n", directive);
+}
+
 /* Prints a block label where objdump prints an address. */
 static void list(emitter *e, x86_row row, const x86_operands *o) {
     ir_text *out = e->w->unit.listing;
@@ -133,9 +138,17 @@ static void put_prologue(emitter *e) {
     if (is_entry) put_prologue_inst(e, X86_ENDBR64, none, none);
     e->before = e->prologue;
     put_prologue_inst(e, X86_PUSH_r64, r64(RBP), none);
+    direct(e, ".cfi_def_cfa_offset 16");
+    direct(e, ".cfi_offset 6,-16");
     put_prologue_inst(e, X86_MOV_rm64_r64, r64(RBP), r64(RSP));
+    direct(e, ".cfi_def_cfa_register 6");
     for (unsigned n = 0; n < e->nsaved; n++)
         put_prologue_inst(e, X86_PUSH_r64, r64(e->saved[n]), none);
+    for (unsigned n = 0; n < e->nsaved; n++) {
+        unsigned below = 2 * PUSHED + PUSHED * (n + 1);
+        unsigned reg = dwarf_number(e->saved[n]);
+        direct(e, ir_sprintf(e->w->unit.arena, ".cfi_offset %u,-%u", reg, below));
+    }
     put_frame(e);
 }
 
@@ -431,7 +444,7 @@ static void list_name(cg_unit *u, const char *name) {
     if (!u->listing) return;
     if (u->assembly) ir_put(u->listing, "    .p2align 4\n");
     cg_put_symbol(u->listing, name);
-    ir_put(u->listing, ":\n");
+    ir_put(u->listing, u->assembly ? ":\n    .cfi_startproc\n" : ":\n");
 }
 
 bool x86_emit(cg_unit *u, ir_func *f, const cg_allocation *a) {
@@ -446,6 +459,7 @@ bool x86_emit(cg_unit *u, ir_func *f, const cg_allocation *a) {
     put_prologue(&e);
     note_frame(&e);
     put_blocks(&e);
+    direct(&e, ".cfi_endproc");
     w->unit.frames.data[w->unit.frames.n - 1].end = w->unit.calls.n;
     return true;
 }

@@ -93,19 +93,29 @@ static bool is_ambiguous(const x86_form *f) {
     return differs_in_memory(f, f - 1) || differs_in_memory(f, f + 1);
 }
 
+/* Listings have the words of objdump; assemblers do not agree on those, nor on the size of what is
+ * gathered, but all take these. */
+static void put_size(ir_text *out, const x86_form *f, const x86_operands *o, const x86_slot *s,
+                     bool assembly) {
+    bool gathers = s->index != X86_R64 && s->index != X86_NONE;
+    if (o->broadcast)
+        ir_putf(out, "%s %s ", size_word(f->broadcast), assembly ? "PTR" : "BCST");
+    else if (s->bytes != X86_ADDRESS && !(gathers && assembly))
+        ir_putf(out, "%s PTR ", size_word(s->bytes));
+}
+
 static void print_memory(ir_text *out, const x86_form *f, const x86_operands *o, unsigned i,
                          uint64_t target) {
     const x86_slot *s = &x86_shapes[f->shape].slot[i];
     const x86_operand *m = &o->arg[i];
-    if (o->broadcast)
-        ir_putf(out, "%s BCST ", size_word(f->broadcast));
-    else if (s->bytes != X86_ADDRESS)
-        ir_putf(out, "%s PTR ", size_word(s->bytes));
-    if (target == X86_BY_LABEL && m->reg == X86_RIP)
+    bool assembly = target == X86_BY_LABEL;
+    put_size(out, f, o, s, assembly);
+    if (assembly && m->reg == X86_RIP)
         put_place(out, m);
     else
         put_address(out, s, m);
-    if (o->broadcast && is_ambiguous(f)) ir_putf(out, "{1to%u}", s->bytes / f->broadcast);
+    if (o->broadcast && (assembly || is_ambiguous(f)))
+        ir_putf(out, "{1to%u}", s->bytes / f->broadcast);
 }
 
 /* ------------------------------------------------------------------------------------- operands */

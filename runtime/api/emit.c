@@ -271,7 +271,10 @@ static bool is_listing(const native_job *x) {
 
 static void write_text(emit_job *j, const native_job *x, const cg_object *o) {
     const cg_machine *machine = x->native.machine;
-    const cg_assembly code = {x->listing->data, machine->listing_begin, machine->listing_end};
+    const cg_assembly code = {.listing = x->listing->data,
+                              .begin = machine->listing_begin,
+                              .end = machine->listing_end,
+                              .file = {.elf = machine->elf, .lines = x->lines}};
     ir_text text = {.arena = j->scratch};
     if (is_listing(x))
         text = *x->listing;

@@ -1,6 +1,7 @@
 #!/bin/sh
 # assembly.sh BUILD: what `spvfuse compile -S` writes is what assemblers take, and its kernels write
-# what those of the object write, at each level that this machine has.
+# what those of the object write, at each level that this machine has.  Debuggers and unwinders read the
+# same of both.
 set -u
 spvfuse=$PWD/$1/spvfuse
 bench=$PWD/$1/bench
@@ -41,6 +42,61 @@ for level in v2 v4 icelake; do
         check "$level: $module" as m.s -o m.o
     done
 done
+
+# Other assemblers take the same text, at all levels.
+for assembler in clang-15 clang-22; do
+    command -v $assembler >/dev/null 2>&1 || { echo "$assembler is missing; it assembles nothing"; continue; }
+    for level in v2 v3 v4 icelake; do
+        "$spvfuse" compile k.spv -t "x86_64:$level" -S -o m.s
+        check "$level: $assembler" $assembler -c m.s -o m.o
+    done
+done
+
+# Unwinding, lines, functions and variables are those of the object, whose instructions may be longer.
+frames() { readelf --debug-dump=frames-interp "$1" | sed -n 's/^[0-9a-f]* \(r[sb]p+.*\)/\1/p' | uniq; }
+lines() { objdump --dwarf=decodedline "$1" | sed -n 's/^[^ ]*assembly.cl  *\([0-9][0-9]*\) .*/\1/p'; }
+entries() { readelf --debug-dump=info "$1" | sed -n 's/.*\(DW_AT_name\|DW_AT_location\|DW_TAG[a-z_]*\)/\1/p'; }
+# same_facts FACTS: the same text of both, and not an empty one
+same_facts() {
+    for o in own k; do "$1" $o.o >"$o.txt"; done
+    [ -s own.txt ] && cmp own.txt k.txt
+}
+debug() { # OPTION…
+    for form in "-o own.o" "-S -o k.s"; do
+        # shellcheck disable=SC2086
+        "$spvfuse" compile --build="-cl-std=CL3.0" "$tree/tests/runtime/cli/assembly.cl" -t x86_64:v2 "$@" $form || return 1
+    done
+    as k.s -o k.o
+}
+check "without -g" debug
+check "unwinding without -g" same_facts frames
+check "no lines without -g" sh -c '! readelf -S k.o | grep -q debug'
+check "with -g" debug -g
+for facts in frames lines entries; do check "$facts" same_facts $facts; done
+if command -v gdb >/dev/null 2>&1; then
+    gcc -shared k.o -o k.so
+    # The caller is found from each instruction of a prologue.
+    cat >steps.gdb <<'G'
+catch load k.so
+run
+break *'math.block'
+continue
+info line *'math.block'
+set $steps = 0
+while $steps < 12
+  stepi
+  bt
+  set $steps = $steps + 1
+end
+G
+    gdb -batch -nx -x steps.gdb --args ./both ./k.so ./k.so >gdb.txt 2>&1
+    check "gdb: the line" grep -q 'Line 13 of ".*assembly.cl"' gdb.txt
+    check "gdb: who called" [ "$(grep -c ' in main ()' gdb.txt)" = 12 ]
+else
+    echo "gdb is missing; it stops nowhere"
+fi
+check "with variables" debug -g -O0
+for facts in frames lines entries; do check "$facts of -O0" same_facts $facts; done
 
 # Names that are no words of assembly are quoted; `rax` and `and` are names of functions, too.
 for kernel in 'a b' "it's" rax and ptr 'op<int>'; do
