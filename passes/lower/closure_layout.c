@@ -146,11 +146,28 @@ static void read_closure(closure_pass *p, const ir_layout_closure *c) {
     ir_map_set(p->scratch, &p->described, key, (void *)(uintptr_t)c);
 }
 
+/* Types are in the table after those that they consist of. */
+static const bool *find_holders(const closure_pass *p) {
+    const ir_module *m = p->m;
+    bool *holders = ir_new_array(p->scratch, bool, m->types.n);
+    for (uint32_t n = 0; n < m->types.n; n++) {
+        const ir_type_info *t = m->types.data[n];
+        if (t->kind != IR_STRUCT && t->kind != IR_ARRAY) continue;
+        const ir_type own = (ir_type)t->kind | t->index << 12;
+        const uint32_t parts = t->kind == IR_ARRAY ? t->count > 0 : t->count;
+        holders[n] = ir_map_get(&p->specials, own) != NULL;
+        for (uint32_t k = 0; k < parts && !holders[n]; k++)
+            holders[n] = ir_is_aggregate(t->member[k]) && holders[t->member[k] >> 12];
+    }
+    return holders;
+}
+
 void closure_read_layout(closure_pass *p) {
     const ir_layout *l = p->layout;
     if (!l->specials.n && !l->closures.n) return;
     pass_find_calls(p->m, p->scratch, &p->calls);
     const named_types structures = find_structures(p);
     for (uint32_t k = 0; k < l->specials.n; k++) read_special(p, &structures, &l->specials.data[k]);
+    if (l->specials.n) p->holders = find_holders(p);
     for (uint32_t k = 0; k < l->closures.n; k++) read_closure(p, &l->closures.data[k]);
 }

@@ -79,15 +79,24 @@ static void add_special(closure *c, place at, uint64_t size, const closure_funct
 
 /* ---------------------------------------------------------------------------------------- types */
 
-/* Is a part of the type special?  Recursion is as deep as types nest. */
 static bool has_special(const closure_pass *p, ir_type t) {
-    if (!p->layout->specials.n || !ir_is_aggregate(t)) return false;
-    if (ir_map_get(&p->specials, t)) return true;
-    const ir_type_info *info = ir_type_get(p->m, t);
-    const uint32_t parts = info->kind == IR_ARRAY ? info->count > 0 : info->count;
-    for (uint32_t k = 0; k < parts; k++)
-        if (has_special(p, info->member[k])) return true;
-    return false;
+    return p->holders && ir_is_aggregate(t) && p->holders[t >> 12];
+}
+
+static void add_members(closure *c, ir_type t, place at);
+
+/* Once there are too many members, only specials count. */
+static void add_elements(closure *c, const ir_type_info *array, place at) {
+    const ir_type part = array->member[0];
+    const uint64_t size = ir_sizeof(c->pass->m, part), end = at.offset + array->count * size;
+    for (uint32_t k = 0; k < array->count && !c->error; k++) {
+        if (c->many && !has_special(c->pass, part)) {
+            c->end = end;
+            return;
+        }
+        add_members(c, part, at);
+        at.offset += size;
+    }
 }
 
 static void add_members(closure *c, ir_type t, place at) {
@@ -105,12 +114,12 @@ static void add_members(closure *c, ir_type t, place at) {
     } else {
         const ir_type_info *info = ir_type_get(m, t);
         const bool array = info->kind == IR_ARRAY;
-        for (uint32_t k = 0; k < info->count && !c->error; k++) {
-            const ir_type part = info->member[array ? 0 : k];
+        if (array) add_elements(c, info, at);
+        for (uint32_t k = 0; k < info->count && !array && !c->error; k++) {
             place inner = at;
-            inner.offset += array ? k * ir_sizeof(m, part) : info->offset[k];
+            inner.offset += info->offset[k];
             inner.marked |= info->marked && info->marked[k];
-            add_members(c, part, inner);
+            add_members(c, info->member[k], inner);
         }
     }
 }

@@ -30,6 +30,7 @@ typedef struct {
     ir_map called;           /* functions that others call */
     pass_call_graph calls;   /* empty if nothing is declared */
     ir_map specials;         /* closure_functions by type */
+    const bool *holders;     /* has the type of this index a special in it?  NULL: none has */
     ir_map *checked;         /* functions that specials may name */
     ir_map described;        /* ir_layout_closure by the value of the parameter */
 } closure_pass;

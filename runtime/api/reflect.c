@@ -44,6 +44,15 @@ pass_reflection rt_reflection_of(const char *target) {
     return (pass_reflection){.known = false};
 }
 
+/* What is called in a branch that an answer excludes, such as a query that is not known, is no
+ * reason to refuse the kernel. */
+unsigned rt_answer_queries(ir_module *m, const pass_reflection *r) {
+    static const pass_options fold = {.passes = "mem2reg,sccp,simplifycfg", .bisect = -1};
+    const unsigned answered = pass_reflect(m, r);
+    if (answered && !pass_run(m, &fold)) ir_throw(m->cx, m->cx->status);
+    return answered;
+}
+
 static void check_names(spvf_context *context, const spvf_definition *d) {
     if (!d->name) rt_throw(context, IR_ERR_ARGUMENT, "definition: the name is NULL");
     if (d->call_count && !d->calls)
@@ -62,5 +71,5 @@ void rt_complete_module(spvf_module *m, const spvf_module_options *o) {
     }
     if (!o->target) return;
     const pass_reflection r = rt_reflection_of(o->target);
-    if (pass_reflect(m->ir, &r)) rt_forget_source(m->ir);
+    if (rt_answer_queries(m->ir, &r)) rt_forget_source(m->ir);
 }

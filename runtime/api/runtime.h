@@ -166,6 +166,8 @@ void rt_lower_closures(spvf_module *m);
 pass_reflection rt_reflection_of(const char *target);
 /* The processor of this process. */
 pass_reflection rt_host_reflection(void);
+/* Calls of queries become constants, and branches that these exclude are removed; gives how many. */
+unsigned rt_answer_queries(ir_module *m, const pass_reflection *r);
 /* Gives functions their bodies, and answers queries, as the options say; throws after a message. */
 void rt_complete_module(spvf_module *m, const spvf_module_options *options);
 /* Marks arguments as the options say; throws after a message.  (specialized.c) */

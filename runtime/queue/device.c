@@ -148,7 +148,8 @@ static void copy_kernels(spvf_program *p, const spvf_module *from) {
     ir_importer im = {.m = m->ir};
     foreach_func (f, from->ir)
         if (f->flags & IR_FUNC_KERNEL) ir_importer_copy(&im, f, f->name);
-    if (!pass_reflect(m->ir, &p->device->shared.base->reflection)) rt_copy_images(m->ir, from->ir);
+    if (!rt_answer_queries(m->ir, &p->device->shared.base->reflection))
+        rt_copy_images(m->ir, from->ir);
     if (m->ir->pointer_bits == 8 * sizeof(void *)) rt_lower_closures(m);
     rt_module_describe(m);
 }

@@ -56,6 +56,9 @@ for level in O0 O2; do
         run_plan "$plan" "$work/$level"
         count_left "$plan" "$work/$level" "$want"
     done <tests/sycl/shapes.txt
+    clang-22 -target spirv64 -cl-std=CL3.0 -$level -c tests/sycl/wrappers.cl -o "$work/$level/wrappers.spv"
+    run_plan wrappers "$work/$level"
+    count_left wrappers "$work/$level" "1 1 0"
     run_plan specials "$work/$level"
     count_left specials "$work/$level" "5 6 0"
     for device in check cpu cpu:untiered,simd=16; do

@@ -185,6 +185,42 @@ check "--times" grep -q '^answered queries 9$' text
 check "turned off" grep -q "it calls '__acpp_sscp_jit_reflect_target_is_cpu': imported" text
 "$spvfuse" compile r.ir -t ptx:sm_86 >text 2>&1
 check "PTX: an architecture" grep -q '860' text
+cat >v.ir <<'IR'
+target 64
+kernel @k(%p: ptr.global) {
+entry:
+  %v: i32 = call @__acpp_sscp_jit_reflect_target_vendor_id()
+  %k: i1 = call @__acpp_sscp_jit_reflect_knows_warp_size()
+  br %k, known, end
+known:
+  %w: i32 = call @__acpp_sscp_jit_reflect_warp_size()
+  jmp end
+end:
+  %size: i32 = phi [entry: 1, known: %w]
+  %q: ptr.global = ptradd %p, 4
+  store %v, %p align 4
+  store %size, %q align 4
+  ret
+}
+func @__acpp_sscp_jit_reflect_target_vendor_id(): i32 import
+func @__acpp_sscp_jit_reflect_knows_warp_size(): i1 import
+func @__acpp_sscp_jit_reflect_warp_size(): i32 import
+IR
+"$spvfuse" compile v.ir -t ptx:sm_86 >text 2>&1
+check "PTX: the vendor" grep -q ' 4318;' text
+check "PTX: the size of warps" grep -q ' 32;' text
+check "PTX: no calls and no branches" sh -c '! grep -q "call\|bra\|setp" text'
+case $(grep -m 1 vendor_id /proc/cpuinfo) in
+*GenuineIntel) vendor=8086 ;;
+*AuthenticAMD) vendor=1022 ;;
+*) vendor= ;;
+esac
+cat >v.plan <<PLAN
+buffer p i32[2]
+launch "v.ir":k global 1 args p
+expect p[0..1] = $vendor, 1
+PLAN
+[ -z "$vendor" ] || check "vendor $vendor, and no warps" "$spvfuse" run -d cpu v.plan
 sed 's/knows_the_future/the_future/' r.ir >u.ir
 "$spvfuse" compile u.ir -t x86_64 -o u.o 2>text
 check "a query that nobody knows" grep -q "it calls '__acpp_sscp_jit_reflect_the_future'" text

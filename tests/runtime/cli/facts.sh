@@ -1,6 +1,6 @@
 #!/bin/sh
 # facts.sh BUILD: code of device cpu is made for facts about launches; each can be left out, which
-# changes no result, and is counted and explained.
+# changes no result, and is counted and explained.  Of a struct by value they hold for members.
 set -u
 spvfuse=$PWD/$1/spvfuse
 json=$PWD/$1/tests/json
@@ -44,22 +44,79 @@ expect y[4095] = 12412
 PLAN
 facts="local-size no-offset small-ids dimensions apart on-lines streams values local-memory unused-arguments specialized short-numbers"
 
+# The same with a closure.
+cat >c.ir <<'IR'
+target 64
+kernel @k(%s: ptr.private byval(32) align 8 of {ptr.global, ptr.generic, i32, i32 specialized, i32}, %loc: ptr.local of i32) {
+entry:
+  %s8: ptr.private = ptradd %s, 8
+  %s16: ptr.private = ptradd %s, 16
+  %s20: ptr.private = ptradd %s, 20
+  %p: ptr.global = load %s align 8
+  %q: ptr.generic = load %s8 align 8
+  %n: i32 = load %s16 align 4
+  %m: i32 = load %s20 align 4
+  %g: i64 = global_id 0
+  %l: i64 = local_id 0
+  %size: i64 = local_size 0
+  %i: i32 = trunc %g
+  %x: i64 = sext %i
+  %o: i64 = shl %x, 2
+  %a: ptr.global = ptradd %p, %o
+  %b: ptr.generic = ptradd %q, %o
+  %v: i32 = load %a align 4
+  %n2: i32 = mul %n, %m
+  %w: i32 = mul %v, %n2
+  %t: i64 = add %l, %size
+  %u: i32 = trunc %t
+  %r: i32 = add %w, %u
+  %lo: i64 = shl %l, 2
+  %at: ptr.local = ptradd %loc, %lo
+  store %r, %at align 4
+  %r2: i32 = load %at align 4
+  store %r2, %b align 4
+  ret
+}
+IR
+sed 's/k\.spv/c.ir/; s/args x, y, 3, 1, 9,/args {x, y, 3, 1, 9},/' k.plan >c.plan
+
 # run OPTIONS: the plan, as JSON, in the file `result`.
-run() { "$spvfuse" run -d "cpu:eager,caches=1024$1" k.plan --json >result 2>text; }
+run() { "$spvfuse" run -d "cpu:eager,caches=1024$1" "$plan" --json >result 2>text; }
 launches() { sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p" result; }
 
-check "a run with all facts" run ""
-check "JSON" "$json" <result
-for fact in $facts; do check "$fact is used" [ "$(launches "$fact")" = 1 ]; done
-for fact in $facts; do
-    check "a run without $fact" run ",without=$fact"
-    for other in $facts; do
-        want=$([ "$other" = "$fact" ] && echo 0 || echo 1)
-        check "without $fact: $other $want" [ "$(launches "$other")" = "$want" ]
+for plan in k.plan c.plan; do
+    check "$plan: a run with all facts" run ""
+    check "$plan: JSON" "$json" <result
+    for fact in $facts; do check "$plan: $fact is used" [ "$(launches "$fact")" = 1 ]; done
+    for fact in $facts; do
+        check "$plan: a run without $fact" run ",without=$fact"
+        for other in $facts; do
+            want=$([ "$other" = "$fact" ] && echo 0 || echo 1)
+            check "$plan: without $fact: $other $want" [ "$(launches "$other")" = "$want" ]
+        done
     done
+    check "$plan: a run without facts" run ",without=all"
+    for fact in $facts; do check "$plan: $fact is not used" [ "$(launches "$fact")" = 0 ]; done
 done
-check "a run without facts" run ",without=all"
-for fact in $facts; do check "$fact is not used" [ "$(launches "$fact")" = 0 ]; done
+
+# code COUNT PATTERN OPTIONS STAGE: lines with the pattern in the last code after the stage, of a
+# launch of the closure.
+code() {
+    without=${3-}
+    "$spvfuse" run -d "cpu:eager,caches=1024$without" c.plan --dump-after "${4-dce}" 2>&1 |
+        awk '/^; after/ { text = "" } { text = text "\n" $0 } END { print text }' >text
+    check "c.plan$without: $1 times $2" [ "$(grep -c -- "$2" text)" = "$1" ]
+}
+code 2 '= load .* noalias'
+code 0 '= load .* noalias' ,without=apart
+code 2 '= load .* line$'
+code 0 '= load .* line$' ,without=on-lines
+code 0 'ptr.const = load '
+code 1 'ptr.const = load ' ,without=values
+code 0 'ptr.const = load ' ,without=specialized
+code 2 'ptr.const = load ' ,without=values,without=specialized
+code 1 '^kernel .*%s.16: i32 short .* short_ids' '' inline
+code 0 '^kernel .* short' ,without=short-numbers inline
 check "no such fact" sh -c '! "$0" run -d cpu:without=luck k.plan 2>/dev/null' "$spvfuse"
 
 "$spvfuse" run -d cpu:eager,without=apart k.plan --times 2>text
