@@ -39,7 +39,7 @@ from dataclasses import dataclass
 from typing import Any, Iterable, Mapping, Sequence, Tuple, Union
 
 __all__ = ["Argument", "Buffer", "Context", "Device", "Error", "Fusion", "Graph", "Kernel", "Member",
-           "Module", "Program", "Refused", "version"]
+           "Module", "Program", "Refused", "features", "library_version", "version"]
 
 # --- the structures of spvfuse.h and spvfuse_queue.h; tests/python/layout.py compares them with C
 
@@ -166,6 +166,9 @@ def _declare(name: str, result: Any, *arguments: Any) -> None:
 _out = POINTER(c_void_p)
 for _name, _result, *_arguments in [
         ("spvf_status_name", c_char_p, c_int),
+        ("spvf_version_text", c_char_p),
+        ("spvf_feature", c_char_p, c_char_p),
+        ("spvf_feature_name", c_char_p, c_size_t, c_void_p),
         ("spvf_context_create", c_int, POINTER(_ContextOptions), _out),
         ("spvf_module_load", c_int, c_void_p, c_char_p, c_char_p, c_size_t, POINTER(_ModuleOptions), _out),
         ("spvf_module_optimize", c_int, c_void_p, POINTER(_PassOptions)),
@@ -605,3 +608,17 @@ class Graph(_Handle):
 def version() -> tuple[int, int]:
     """Of the interface that this module was written for."""
     return 0, 1
+
+
+def library_version() -> str:
+    """Of the library that runs, such as "0.1.0"."""
+    return _library.spvf_version_text().decode()
+
+
+def features() -> dict[str, str | None]:
+    """What the library can do on this machine, by name, as spvf_feature of spvfuse.h lists it; None: it
+    cannot.  Compilers are looked for, which may take a second."""
+    found = {}
+    while name := _library.spvf_feature_name(len(found), None):
+        found[name.decode()] = _decoded(_library.spvf_feature(name))
+    return found

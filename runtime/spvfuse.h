@@ -44,8 +44,14 @@ extern "C" {
 #define SPVF_API
 #endif
 
+/* Of these headers.  A program that was built with them runs with each later library of the same
+ * major version; docs/LIBRARY.md says what may change. */
 #define SPVF_VERSION_MAJOR 0
 #define SPVF_VERSION_MINOR 1
+#define SPVF_VERSION_PATCH 0
+/* As one number, for comparisons: #if SPVF_VERSION >= SPVF_MAKE_VERSION(0, 2, 0). */
+#define SPVF_MAKE_VERSION(major, minor, patch) ((major)*1000000 + (minor)*1000 + (patch))
+#define SPVF_VERSION SPVF_MAKE_VERSION(SPVF_VERSION_MAJOR, SPVF_VERSION_MINOR, SPVF_VERSION_PATCH)
 
 typedef enum {
     SPVF_OK,
@@ -65,6 +71,28 @@ typedef enum {
 
 /* A fixed English phrase, never NULL. */
 SPVF_API const char *spvf_status_name(spvf_status status);
+
+/* -------------------------------------------------------------------------------------- version */
+
+/* SPVF_VERSION of the library that runs, which may be newer than the headers.  Any thread. */
+SPVF_API uint32_t spvf_version(void);
+/* The same as text: "0.1.0".  The text is the library's.  Any thread. */
+SPVF_API const char *spvf_version_text(void);
+/* What the library can do on this machine, as words with spaces between them; NULL: it cannot, or
+ * there is no feature of that name.
+ *
+ *     spirv     versions of SPIR-V that spvf_module_emit writes: "1.0 1.1 1.2 1.3 1.4"
+ *     code      levels of processors that it makes code for: "x86_64:v2 x86_64:v3 …"
+ *     native    the level of this processor: "x86_64:v4"
+ *     devices   kinds of devices that it knows: "check cpu opencl cuda"
+ *     opencl-c  path of the compiler of OpenCL C, which is looked for and tried: "/usr/bin/clang-15"
+ *     ptxas     path of the assembler of PTX
+ *
+ * Each is looked for once in a process, when it is asked for, which may take a second.  The text is
+ * the library's, for the life of the process.  Any thread. */
+SPVF_API const char *spvf_feature(const char *name);
+/* The names of features, with a description for people (or NULL); NULL from `index` out of range. */
+SPVF_API const char *spvf_feature_name(size_t index, const char **description);
 
 /* -------------------------------------------------------------------------------------- context */
 

@@ -68,7 +68,7 @@ done
 # Queues know devices by their interface only.
 check runtime/queue runtime/spvfuse_queue.h runtime/api/runtime.h runtime/system/ \
     runtime/devices/device.h runtime/devices/shared.h
-check runtime/source runtime/cache/cache.h runtime/system/
+check runtime/source runtime/cache/cache.h runtime/system/ runtime/devices/devices.def
 check runtime/opencl ir/ runtime/source/source.h runtime/spvfuse_container.h runtime/spvfuse_opencl.h runtime/queue/ runtime/devices/shared.h \
     runtime/devices/cpu/cpu.h runtime/devices/check/check_open.h runtime/cache/cache.h runtime/system/
 

@@ -12,6 +12,17 @@
 #include <stdlib.h>
 #include <time.h>
 
+/* -------------------------------------------------------------------------------------- version */
+
+uint32_t spvf_version(void) { return SPVF_VERSION; }
+
+#define TEXT_OF(number) #number
+#define VERSION_TEXT(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
+
+const char *spvf_version_text(void) {
+    return VERSION_TEXT(SPVF_VERSION_MAJOR, SPVF_VERSION_MINOR, SPVF_VERSION_PATCH);
+}
+
 /* --------------------------------------------------------------------------------------- status */
 
 const char *spvf_status_name(spvf_status status) {

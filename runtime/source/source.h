@@ -10,6 +10,7 @@
  *   prelude.c    what is put in front of a source
  *   media_ops.c  functions of an extension that some programs expect there
  *   intel_subgroups.c  declarations of other ones
+ *   features.c  what the library can do on this machine
  */
 #ifndef SPVFUSE_RUNTIME_SOURCE_H
 #define SPVFUSE_RUNTIME_SOURCE_H

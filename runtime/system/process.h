@@ -10,6 +10,8 @@ const char *rt_find_program(ir_arena *a, const char *name);
 /* The same in folders with ":" between them; NULL: in none. */
 const char *rt_find_program_in(ir_arena *a, const char *folders, const char *name);
 extern const char rt_system_folders[];
+/* NVIDIA's assembler of PTX; NULL: it is not installed. (ptxas.c) */
+const char *rt_find_ptxas(ir_arena *a);
 /* A file without a name, with these bytes, for a program to read or write; it is gone when all have
  * closed it.  -1: there is no memory. */
 int rt_memory_file(const void *data, size_t size);

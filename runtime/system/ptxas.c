@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static const char *find_assembler(ir_arena *a) {
+const char *rt_find_ptxas(ir_arena *a) {
     const char *path = rt_environment("PATH"), *home = rt_environment("CUDA_HOME");
     const char *folders = ir_sprintf(a, "%s:%s%s:/usr/local/cuda/bin", path ? path : "",
                                      home ? home : "", home && *home ? "/bin" : "");
@@ -56,7 +56,7 @@ static void assemble(void *arg) {
 }
 
 rt_bytes rt_assemble_ptx(spvf_context *context, ir_arena *a, rt_bytes text, unsigned sm) {
-    assembly j = {.context = context, .arena = a, .program = find_assembler(a), .sm = sm};
+    assembly j = {.context = context, .arena = a, .program = rt_find_ptxas(a), .sm = sm};
     if (!j.program)
         rt_throw(context, IR_ERR_DEVICE,
                  "cubin: there is no ptxas in PATH, in CUDA_HOME or in /usr/local/cuda");

@@ -47,6 +47,14 @@ class Modules(unittest.TestCase):
         self.module.optimize()
         self.assertNotEqual(str(self.module), before)
 
+    def test_version(self):
+        major, minor = spvfuse.version()
+        self.assertRegex(spvfuse.library_version(), rf"^{major}\.{minor}\.\d+$")
+        features = spvfuse.features()
+        self.assertIn("1.2", features["spirv"].split())
+        self.assertIn("cpu", features["devices"].split())
+        self.assertTrue(features["opencl-c"].startswith("/"), features)
+
     def test_build(self):
         module = self.context.load(b"kernel void k(global int *x) { *x = N; }", name="k", build="-DN=7")
         self.assertIn("7", str(module))

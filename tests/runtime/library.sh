@@ -32,7 +32,8 @@ fi
 
 # Names: exported ones begin with spvf_, but for the two that the OpenCL loader asks for.
 foreign_names() { # NM-OPTIONS FILE
-    ! nm "$@" --defined-only | awk 'NF > 1 && $NF !~ /^spvf_/ { print; bad = 1 } END { exit !bad }'
+    ! nm "$@" --defined-only |
+        awk 'NF > 1 && $NF !~ /^spvf_/ && $2 != "A" { print; bad = 1 } END { exit !bad }'
 }
 loader_names() {
     [ "$(nm -D --defined-only "$build/libspvfuse_icd.so" | awk '{ print $3 }' | sort | xargs)" = \
@@ -41,6 +42,13 @@ loader_names() {
 check "names of libspvfuse.so" foreign_names -D "$build/libspvfuse.so"
 check "names of libspvfuse.a" foreign_names -g "$build/libspvfuse.a"
 check "names of libspvfuse_icd.so" loader_names
+# Each function has the version in which it came, and a program asks for it.
+has_versions() {
+    readelf -VW "$build/libspvfuse.so" | grep -q 'Name: SPVF_0\.1$' &&
+        ! nm -D --defined-only "$build/libspvfuse.so" | grep ' T ' | grep -v '@@SPVF_0\.1$' &&
+        nm -D --undefined-only "$build/libspvfuse_icd.so" | grep -q 'spvf_opencl_entry@SPVF_0\.1$'
+}
+check "versions of symbols" has_versions
 check "soname" sh -c "readelf -d '$build/libspvfuse.so' | grep -q 'soname: \[libspvfuse.so.0\]'"
 
 # A program with functions that are called as those inside of the library, and that uses the OpenCL
