@@ -253,12 +253,11 @@ static const char *const part_names[OBJ_SECTIONS] = {
 
 /* The assembler writes the lines after this label. */
 static void put_files(writer *w) {
-    uint32_t n = 0;
     ir_putf(w->out, "    .section %s,\"\",@progbits\n.L%s:\n", part_names[OBJ_LINE],
             part_names[OBJ_LINE]);
-    foreach_in (const char *, name, w->object->files) {
-        ir_putf(w->out, "    .file %u ", ++n);
-        put_quoted(w->out, *name);
+    for (uint32_t n = 0; n < w->object->files.n; n++) {
+        ir_putf(w->out, "    .file %u ", n + 1);
+        put_quoted(w->out, w->object->files.data[n]);
         ir_put(w->out, "\n");
     }
 }
