@@ -82,7 +82,9 @@ static bool add_module(const packing *p, const char *path, const spvf_module *m)
 
 /* Containers hold text as SPIR-V. */
 static bool add_text(const packing *p, const char *path, const spvf_blob *text) {
-    const spvf_module_options o = {.size = sizeof o, .opencl_c = cli_is_opencl_c(path) ? "" : NULL};
+    const char *build = cli_has("--build") ? cli_get("--build") : "";
+    const spvf_module_options o = {.size = sizeof o,
+                                   .opencl_c = cli_is_opencl_c(path) ? build : NULL};
     spvf_module *m;
     if (spvf_module_load(p->context, path, text->data, text->size, &o, &m) != SPVF_OK) return false;
     bool ok = add_module(p, path, m);
@@ -260,6 +262,7 @@ static const cli_option pack_options[] = {
      "also code for these targets: x86_64:v2, x86_64:v3 …, ptx:sm_80 …, cubin:sm_90 …"},
     {"--link", NULL, "one image of all SPIR-V: imports get what others export"},
     {"--set", "KEY=VALUE", "a property of the container"},
+    {"--build", "OPTIONS", "OpenCL C: options as those of clBuildProgram"},
     {"--hcf", NULL, "a text container of AdaptiveCpp"},
     {"-o, --output", "FILE", "output (default: standard output)"},
     {NULL, NULL, NULL}};

@@ -10,6 +10,10 @@
  * or text. It counts if the test ends with the status that it had for the module, or by the same
  * signal, and, with --message, has printed that text.  Rounds end when none of them makes the
  * text shorter.
+ *
+ * A test has a process group of its own, so that all that it has started ends with it: when it
+ * takes too long, and when the command is interrupted.  The command then writes what it has found
+ * so far.
  */
 #include "runtime/cli/reduce.h"
 
@@ -32,6 +36,45 @@ typedef struct {
     unsigned tests;
 } reduction;
 
+/* -------------------------------------------------------------------------------- interruptions */
+
+static volatile sig_atomic_t interrupted; /* the signal, or 0 */
+static volatile pid_t test_group;         /* of the test that runs, or 0 */
+static reduction current;                 /* for the second signal, which waits for nothing */
+static char folder[] = "/tmp/spvfuse-reduce-XXXXXX";
+
+static void remove_folder(void) {
+    unlink(current.file);
+    unlink(current.said);
+    rmdir(folder);
+}
+
+static void interrupt(int signal_number) {
+    if (test_group) kill(-test_group, SIGKILL);
+    if (interrupted) {
+        remove_folder();
+        _exit(128 + signal_number);
+    }
+    interrupted = signal_number;
+}
+
+/* A signal that is ignored, as by nohup, remains so. */
+static void watch_signals(void) {
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    const struct sigaction action = {.sa_handler = interrupt};
+    struct sigaction before;
+    for (size_t n = 0; n < sizeof signals / sizeof *signals; n++)
+        if (sigaction(signals[n], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(signals[n], &action, NULL);
+}
+
+/* Ends as the signal ends a process, which shells understand. */
+static void end_by_signal(void) {
+    if (!interrupted) return;
+    signal(interrupted, SIG_DFL);
+    raise(interrupted);
+}
+
 /* ------------------------------------------------------------------------------------ the test */
 
 static void ignore_message(void *user, const spvf_message *m) {
@@ -42,33 +85,45 @@ static void ignore_message(void *user, const spvf_message *m) {
 /* The child: the test with the file as its last argument. */
 static void run_test(const reduction *r) {
     size_t n = 0;
+    int in = open("/dev/null", O_RDONLY);
     int out = open(r->said, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    setpgid(0, 0);
     while (r->test[n]) n++;
     const char **argv = calloc(n + 2, sizeof *argv);
     if (!argv || out < 0) _exit(CANNOT_RUN);
     memcpy(argv, r->test, n * sizeof *argv);
     argv[n] = r->file;
+    dup2(in, STDIN_FILENO);
     dup2(out, STDOUT_FILENO);
     dup2(out, STDERR_FILENO);
     execvp(argv[0], (char *const *)(uintptr_t)argv);
     _exit(NOT_FOUND);
 }
 
+/* Waits until the child has ended or the time is over.  False: it still runs. */
+static bool wait_for(pid_t child, int *status, double seconds) {
+    while (waitpid(child, status, WNOHANG) == 0) {
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+        if ((seconds -= 0.002) <= 0) return false;
+    }
+    return true;
+}
+
 /* How the test ends, as wait says; one that takes too long is ended, and has succeeded. */
 static int status_of_test(const reduction *r) {
-    double left = cli_has("--timeout") ? (double)cli_number("--timeout") : 60;
+    double seconds = cli_has("--timeout") ? (double)cli_number("--timeout") : 60;
     int status = 0;
     pid_t child = fork();
     if (child == 0) run_test(r);
     if (child < 0) return 0;
-    while (waitpid(child, &status, WNOHANG) == 0) {
-        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
-        if ((left -= 0.002) > 0) continue;
-        kill(child, SIGKILL);
-        waitpid(child, &status, 0);
-        return 0;
-    }
-    return status;
+    setpgid(child, child); /* whichever of both is first */
+    test_group = child;
+    if (interrupted) kill(-child, SIGKILL); /* by a signal that did not know of it */
+    bool ended = wait_for(child, &status, seconds);
+    kill(-child, SIGKILL);
+    if (!ended) waitpid(child, &status, 0);
+    test_group = 0;
+    return ended ? status : 0;
 }
 
 static bool has_said(const reduction *r) {
@@ -107,11 +162,12 @@ static char *print_candidate(const reduction *r, const char *text, const char *p
 
 /* True: the candidate fails as well, and is the text from here on. */
 static bool try_text(reduction *r, const char *text, const char *passes) {
+    if (interrupted) return false;
     char *printed = print_candidate(r, text, passes);
     bool ok = printed && strlen(printed) < strlen(r->text);
     if (ok) r->tests++;
     ok = ok && status_of_test(r) == r->status && has_said(r);
-    if (!ok) {
+    if (!ok || interrupted) {
         free(printed);
         return false;
     }
@@ -125,8 +181,8 @@ static bool try_text(reduction *r, const char *text, const char *passes) {
 static bool leave_out(reduction *r, cli_part_kind kind) {
     bool any = false;
     cli_parts parts = cli_find_parts(r->text, kind);
-    for (size_t many = parts.n; many; many /= 2)
-        for (size_t from = 0; from < parts.n;) {
+    for (size_t many = parts.n; many && !interrupted; many /= 2)
+        for (size_t from = 0; from < parts.n && !interrupted;) {
             char *text = cli_without_parts(r->text, &parts, from, many);
             bool shorter = text && try_text(r, text, NULL);
             free(text);
@@ -189,7 +245,7 @@ static bool begin(reduction *r, const char *file) {
     spvf_blob_destroy(&text);
     spvf_module_destroy(m);
     spvf_context_destroy(c);
-    return printed && is_failure(r, file);
+    return printed && !interrupted && is_failure(r, file);
 }
 
 static bool write_result(const reduction *r) {
@@ -208,28 +264,35 @@ static size_t lines_of(const char *text) {
     return n;
 }
 
+/* False after a message. */
+static bool make_folder(void) {
+    if (mkdtemp(folder)) return true;
+    fprintf(stderr, "spvfuse reduce: no folder can be made in /tmp\n");
+    return false;
+}
+
+static bool reduce_file(reduction *r, const char *file) {
+    if (!begin(r, file)) return false;
+    size_t before = lines_of(r->text);
+    reduce(r);
+    fprintf(stderr, "%s: note: %zu lines of %zu, after %u tests%s\n", file, lines_of(r->text),
+            before, r->tests, interrupted ? ", when it was interrupted" : "");
+    return write_result(r);
+}
+
 static int run_reduce(const char *const *files) {
     const char *dot = strrchr(files[0], '.'), *target = cli_get("-t");
     bool is_text = target ? strcmp(target, "ir") == 0 : dot && strcmp(dot, ".ir") == 0;
-    reduction r = {.test = files + 1, .target = is_text ? "ir" : target ? target : "spirv"};
-    char folder[] = "/tmp/spvfuse-reduce-XXXXXX";
-    if (!mkdtemp(folder)) {
-        fprintf(stderr, "spvfuse reduce: no folder can be made in /tmp\n");
-        return CLI_FAILED;
-    }
-    snprintf(r.file, sizeof r.file, "%s/module.%s", folder, is_text ? "ir" : "spv");
-    snprintf(r.said, sizeof r.said, "%s/said", folder);
-    bool ok = begin(&r, files[0]);
-    size_t before = ok ? lines_of(r.text) : 0;
-    if (ok) reduce(&r);
-    if (ok)
-        fprintf(stderr, "%s: note: %zu lines of %zu, after %u tests\n", files[0], lines_of(r.text),
-                before, r.tests);
-    ok = ok && write_result(&r);
-    unlink(r.file);
-    unlink(r.said);
-    rmdir(folder);
-    free(r.text);
+    if (!make_folder()) return CLI_FAILED;
+    reduction *r = &current;
+    *r = (reduction){.test = files + 1, .target = is_text ? "ir" : target ? target : "spirv"};
+    snprintf(r->file, sizeof r->file, "%s/module.%s", folder, is_text ? "ir" : "spv");
+    snprintf(r->said, sizeof r->said, "%s/said", folder);
+    watch_signals();
+    bool ok = reduce_file(r, files[0]);
+    remove_folder();
+    free(r->text);
+    end_by_signal();
     return ok ? CLI_OK : CLI_FAILED;
 }
 

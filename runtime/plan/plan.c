@@ -7,7 +7,8 @@
  *   scalar  = "scalar" name elem [ "[" count "]" ] "=" values
  *   launch  = "launch" string ":" name { "global" sizes | "local" sizes | "offset" sizes
  *             | "spec" id "=" value | "define" name "=" name { "," name } | "layout" string
- *             | "args" given { "," given } }
+ *             | "build" string | "args" given { "," given } }
+ *   build   = "build" string         for the OpenCL C of the launches that follow
  *   given   = arg | "{" arg { "," arg } "}"
  *   sizes   = n [ [ "," ] n [ [ "," ] n ] ]
  *   fuse    = "fuse" name { option } "{" { launch | option } "}"
@@ -28,6 +29,7 @@ typedef struct {
     spvf_plan *plan;
     rt_lexer lexer;
     rt_token token;
+    const char *build; /* options for OpenCL C, or NULL */
 } parser;
 
 /* --------------------------------------------------------------------------------------- tokens */
@@ -329,16 +331,16 @@ static void parse_definition(parser *p, rt_plan_launch *l) {
     *ir_push(a, &l->definitions) = d;
 }
 
-/* A launch has one layout, which declares what types of the module do not say. */
-static void parse_layout(parser *p, rt_plan_launch *l) {
-    if (l->layout) rt_plan_fail(p->plan, p->token, "a launch has one layout");
-    l->layout = take_string(p, "the file name of a layout in quotes");
+/* What a launch says once. */
+static const char *take_once(parser *p, const char *before, const char *what, const char *why) {
+    if (before) rt_plan_fail(p->plan, p->token, "a launch has one %s", why);
+    return take_string(p, what);
 }
 
 static rt_plan_launch parse_launch(parser *p) {
-    rt_plan_launch l = {.at = p->token};
+    rt_plan_launch l = {.at = p->token, .usual_build = p->build};
     uint32_t n[3] = {0};
-    l.path = take_string(p, "a SPIR-V file name in quotes");
+    l.path = take_string(p, "the name of a file with kernels in quotes");
     take(p, ':', "':' and a kernel name");
     l.kernel = text_of(p, take(p, RT_NAME, "a kernel name"));
     for (;;) {
@@ -353,7 +355,9 @@ static rt_plan_launch parse_launch(parser *p) {
         else if (accept_word(p, "define"))
             parse_definition(p, &l);
         else if (accept_word(p, "layout"))
-            parse_layout(p, &l);
+            l.layout = take_once(p, l.layout, "the file name of a layout in quotes", "layout");
+        else if (accept_word(p, "build"))
+            l.build = take_once(p, l.build, "build options in quotes", "list of build options");
         else if (accept_word(p, "args"))
             parse_args(p, &l);
         else
@@ -451,17 +455,18 @@ static rt_range_stmt parse_write(parser *p) {
     return r;
 }
 
+static bool parse_declaration(parser *p) {
+    if (accept_word(p, "buffer")) return parse_buffer(p), true;
+    if (accept_word(p, "scalar")) return parse_scalar(p), true;
+    if (!accept_word(p, "build")) return false;
+    p->build = take_string(p, "build options in quotes");
+    return true;
+}
+
 static void parse_statement(parser *p) {
     rt_stmt s = {0};
     ir_arena *a = &p->plan->arena;
-    if (accept_word(p, "buffer")) {
-        parse_buffer(p);
-        return;
-    }
-    if (accept_word(p, "scalar")) {
-        parse_scalar(p);
-        return;
-    }
+    if (parse_declaration(p)) return;
     if (accept_word(p, "launch")) {
         s.kind = RT_LAUNCH;
         *ir_push(a, &s.group.launches) = parse_launch(p);
@@ -478,7 +483,7 @@ static void parse_statement(parser *p) {
         s.kind = RT_WRITE;
         s.range = parse_write(p);
     } else {
-        expected(p, "buffer, scalar, launch, fuse, expect, print or write");
+        expected(p, "buffer, scalar, build, launch, fuse, expect, print or write");
     }
     *ir_push(a, &p->plan->stmts) = s;
 }

@@ -108,7 +108,9 @@ typedef struct {
     ir_vec(spvf_spec_value) specs;
     ir_vec(rt_token) spec_at;
     ir_vec(spvf_definition) definitions;
-    const char *layout; /* a file, as in the plan, or NULL */
+    const char *layout;      /* a file, as in the plan, or NULL */
+    const char *build;       /* options for OpenCL C, which the file is then, or NULL */
+    const char *usual_build; /* the same of the plan, for files that are called so */
 } rt_plan_launch;
 
 typedef struct {

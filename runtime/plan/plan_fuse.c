@@ -28,11 +28,15 @@ static bool same_definitions(const rt_plan_launch *a, const rt_plan_launch *b) {
     return true;
 }
 
+static bool is_same_text(const char *a, const char *b) {
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
 /* Do both launch kernels of one file, read in one way? */
 static bool is_same_module(const rt_plan_launch *a, const rt_plan_launch *b) {
-    const char *layout = a->layout ? a->layout : "", *other = b->layout ? b->layout : "";
-    return strcmp(a->path, b->path) == 0 && strcmp(layout, other) == 0 && same_specs(a, b) &&
-           same_definitions(a, b);
+    return strcmp(a->path, b->path) == 0 && is_same_text(a->layout, b->layout) &&
+           is_same_text(a->build, b->build) && is_same_text(a->usual_build, b->usual_build) &&
+           same_specs(a, b) && same_definitions(a, b);
 }
 
 const char *rt_plan_path(const spvf_plan *plan, ir_arena *a, const char *path) {
@@ -43,6 +47,12 @@ const char *rt_plan_path(const spvf_plan *plan, ir_arena *a, const char *path) {
 static bool is_opencl_c(const char *path) {
     const char *dot = strrchr(path, '.');
     return dot && strcmp(dot, ".cl") == 0;
+}
+
+/* Options for OpenCL C, or NULL: the file is no OpenCL C. */
+static const char *build_options(const rt_plan_launch *l) {
+    if (l->build || !is_opencl_c(l->path)) return l->build;
+    return l->usual_build ? l->usual_build : "";
 }
 
 /* What the launch declares of its module. */
@@ -64,7 +74,7 @@ static void load(rt_library *lib, const rt_plan_launch *l) {
                              .specs = l->specs.data,
                              .spec_count = l->specs.n,
                              .closures = true,
-                             .opencl_c = is_opencl_c(path) ? "" : NULL,
+                             .opencl_c = build_options(l),
                              .definitions = l->definitions.data,
                              .definition_count = l->definitions.n};
     const spvf_layout layout = l->layout ? read_layout(lib, l) : (spvf_layout){0};

@@ -70,6 +70,30 @@ check "run" "$spvfuse" run -d check "$work/k.plan"
 check "fuse" "$spvfuse" fuse "$work/k.plan" -o "$work/fused.spv"
 check "lines of the source" prints "k.cl:" "$spvfuse" explain -v "$work/k.plan"
 
+# ---- build options of plans
+cat >"$work/kernels/options.c" <<'C'
+kernel void put(global int *x) { x[get_global_id(0)] = N; }
+C
+cp "$work/kernels/options.c" "$work/kernels/options.cl"
+cat >"$work/options.plan" <<'P'
+buffer a i32[4]
+buffer b i32[4]
+buffer c i32[4]
+build "-DN=5"
+launch "kernels/options.cl":put global 4 args a
+launch "kernels/options.cl":put global 4 build "-DN=6" args b
+launch "kernels/options.c":put global 4 build "-DN=7 -cl-std=CL3.0" args c
+expect a = 5
+expect b = 6
+expect c = 7
+P
+check "build options of a plan" "$spvfuse" run -d check "$work/options.plan"
+grep -v ^build "$work/options.plan" >"$work/none.plan"
+check "pack --build" "$spvfuse" pack --build -DN=8 "$work/kernels/options.cl" -o "$work/options.spvc"
+check "no build options" says "undeclared identifier 'N'" "$spvfuse" run -d check "$work/none.plan"
+sed 's/-DN=7/-Dx/; s/-DN=6/-nonsense/' "$work/options.plan" >"$work/wrong.plan"
+check "wrong build options" says "-nonsense" "$spvfuse" run -d check "$work/wrong.plan"
+
 # Once compiled it is found, also without the compiler's time; another source is not.
 printf '#!/bin/sh\necho x >>%s/calls\nexec clang-15 "$@"\n' "$work" >"$work/clang"
 chmod +x "$work/clang"

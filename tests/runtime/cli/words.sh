@@ -178,5 +178,38 @@ check "reduce: arguments of the test" prints 0 "func" "$spvfuse" reduce -t ir "$
     "! grep -q fmul \$2 || exit 5" sh -x
 check "reduce: a test that hangs" prints 1 "the test does not fail" \
     "$spvfuse" reduce --timeout 0 "$work/k.spv" -- sh -c 'exec sleep 100'
+# Interrupted, it ends what the test has started, writes what it has found, and ends by the signal.
+cat >"$work/slow" <<T
+#!/bin/sh
+[ -e "$work/begun" ] || { echo >"$work/begun"; exit 3; }
+sleep 1234 &
+echo \$! >"$work/sleeper"
+wait
+T
+chmod +x "$work/slow"
+sleeps() { grep -q 123 "/proc/$(cat "$work/sleeper")/cmdline" 2>/dev/null; } # a dead one has no words
+no_sleeper() { [ -s "$work/sleeper" ] && ! sleeps; }
+interrupted() { # SIGNAL STATUS
+    rm -f "$work/begun" "$work/sleeper" "$work/left.ir"
+    "$spvfuse" reduce "$kernels" -t ir -o "$work/left.ir" -- "$work/slow" &
+    reducer=$!
+    for _ in $(seq 500); do [ -s "$work/sleeper" ] && break; sleep 0.01; done
+    kill -s "$1" $reducer
+    wait $reducer
+    [ $? = "$2" ] && grep -q fmul "$work/left.ir" && ! sleeps
+}
+check "reduce: SIGTERM" interrupted TERM 143
+check "reduce: SIGHUP" interrupted HUP 129
+if command -v script >/dev/null 2>&1; then
+    rm -f "$work/begun" "$work/sleeper" "$work/left.ir"
+    (for _ in $(seq 500); do [ -s "$work/sleeper" ] && break; sleep 0.01; done; printf '\003'; sleep 0.3) |
+        script -qec "$spvfuse reduce $kernels -t ir -o $work/left.ir -- $work/slow" /dev/null >"$work/out"
+    check "reduce: Ctrl-C" grep -q fmul "$work/left.ir"
+    check "reduce: Ctrl-C is said" grep -q 'when it was interrupted' "$work/out"
+    check "reduce: Ctrl-C ends the test" no_sleeper
+fi
+rm "$work/sleeper"
+"$spvfuse" reduce --timeout 1 "$work/k.spv" -- sh -c "sleep 1235 & echo \$! >'$work/sleeper'; wait" >/dev/null 2>&1
+check "reduce: what a test leaves behind ends" no_sleeper
 check "reduce: nothing is left in /tmp" sh -c "! ls -d /tmp/spvfuse-reduce-* 2>/dev/null"
 finish

@@ -28,12 +28,15 @@ typedef struct {
 
 static const bad_plan bad[] = {
     /* statements */
-    {"bufer y f32[1]",
-     "p:3:1: error: expected buffer, scalar, launch, fuse, expect, print or write, found 'bufer'"},
-    {"5", "p:3:1: error: expected buffer, scalar, launch, fuse, expect, print or write, found '5'"},
+    {"bufer y f32[1]", "p:3:1: error: expected buffer, scalar, build, launch, fuse, expect, print "
+                       "or write, found 'bufer'"},
+    {"5", "p:3:1: error: expected buffer, scalar, build, launch, fuse, expect, print or write, "
+          "found '5'"},
     {"print x print x", "p:3:9: error: expected the end of the line, found 'print'"},
-    {"}", "p:3:1: error: expected buffer, scalar, launch, fuse, expect, print or write, found '}'"},
-    {"@", "p:3:1: error: expected buffer, scalar, launch, fuse, expect, print or write, found '@'"},
+    {"}", "p:3:1: error: expected buffer, scalar, build, launch, fuse, expect, print or write, "
+          "found '}'"},
+    {"@", "p:3:1: error: expected buffer, scalar, build, launch, fuse, expect, print or write, "
+          "found '@'"},
     /* buffers */
     {"buffer", "p:3:7: error: expected a name, found the end of the plan"},
     {"buffer 7 f32[1]", "p:3:8: error: expected a name, found '7'"},
@@ -68,9 +71,10 @@ static const bad_plan bad[] = {
     {"scalar s i32 = 1", "p:3:8: error: 's' is already declared"},
     /* launches */
     {"launch k.spv:k global 1",
-     "p:3:8: error: expected a SPIR-V file name in quotes, found 'k.spv'"},
+     "p:3:8: error: expected the name of a file with kernels in quotes, found 'k.spv'"},
     {"launch \"k.spv\" global 1", "p:3:16: error: expected ':' and a kernel name, found 'global'"},
-    {"launch \"k.spv", "p:3:8: error: expected a SPIR-V file name in quotes, found '\"'"},
+    {"launch \"k.spv",
+     "p:3:8: error: expected the name of a file with kernels in quotes, found '\"'"},
     {"launch \"k.spv\":k args x", "p:3:8: error: launch needs 'global' and its sizes"},
     {"launch \"k.spv\":k global",
      "p:3:24: error: expected a global size, found the end of the plan"},
@@ -101,6 +105,11 @@ static const bad_plan bad[] = {
      "p:3:33: error: expected the file name of a layout in quotes, found the end of the plan"},
     {"launch \"k.spv\":k global 8 layout \"a\" layout \"b\"",
      "p:3:45: error: a launch has one layout"},
+    {"build k", "p:3:7: error: expected build options in quotes, found 'k'"},
+    {"launch \"k.cl\":k global 8 build",
+     "p:3:31: error: expected build options in quotes, found the end of the plan"},
+    {"launch \"k.cl\":k global 8 build \"\" build \"\"",
+     "p:3:41: error: a launch has one list of build options"},
     /* groups */
     {"fuse {", "p:3:6: error: expected a name for the fused kernel, found '{'"},
     {"fuse g launch", "p:3:8: error: expected '{', found 'launch'"},
