@@ -46,6 +46,7 @@ static void read_options(void *arg) {
         ir_throw(&j->build.context->cx, IR_ERR_ARGUMENT);
     j->build.silent = j->options.silent;
     j->build.remarks = j->options.remarks;
+    j->build.layout = j->options.layout;
     j->build.has_il = j->program->origin == OCL_FROM_IL;
     j->type = j->use == RT_CLC_FOR_BUILD     ? CL_PROGRAM_BINARY_TYPE_EXECUTABLE
               : j->use == RT_CLC_FOR_COMPILE ? CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT

@@ -6,6 +6,7 @@
  *   link.c       several binaries to SPIR-V
  *   binary.c     SPIR-V and what has to be known of it, as bytes that last
  *   built.c      SPIR-V to kernels
+ *   arguments.c  what a program sets of kernels with special members
  *
  * runtime/source/ makes SPIR-V of OpenCL C.  Whatever the origin, a build makes a binary first, and an executable is made from the binary.  So
  * a program behaves as one that is made from its binaries.
@@ -60,6 +61,9 @@ void *ocl_link(rt_build *b, const ocl_code *inputs, size_t n, bool library, size
 spvf_module *ocl_load(rt_build *b, const char *name, const ocl_code *code);
 /* Kernels that are ready; takes the context over, so that the build is ended with `keep`. */
 ocl_built *ocl_make_built(rt_build *b, const ocl_code *code);
+
+/* Once the kernels are as they are launched. (arguments.c) */
+void ocl_number_arguments(spvf_module *m);
 
 /* Code is to do what the source says, without optimization: it is checked, or debugged. */
 bool ocl_keeps_source(void);

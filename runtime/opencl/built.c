@@ -50,6 +50,8 @@ static const char *refusal_of(ir_arena *a, const ir_func *f, const spvf_kernel_i
         const char *name = arg->name ? arg->name : ir_sprintf(a, "%zu", n);
         if (arg->kind == SPVF_ARG_IMAGE)
             return ir_sprintf(a, "argument '%s' is an image, which the device has not", name);
+        if (arg->spilled && ocl_is_checking())
+            return ir_sprintf(a, "argument '%s' is in a buffer, which is not checked", name);
         if (arg->kind == SPVF_ARG_SAMPLER)
             return ir_sprintf(a, "argument '%s' is a sampler, which the device has not", name);
     }
@@ -85,12 +87,22 @@ static void judge(void *arg) {
     drop_refused(l->build, l->module);
 }
 
+static spvf_layout read_layout(rt_build *b) {
+    size_t size;
+    const char *text = rt_read_file(b->context, &b->arena, b->layout, &size);
+    if (memchr(text, 0, size)) rt_throw(b->context, IR_ERR_INPUT, "%s: is no text", b->layout);
+    return (spvf_layout){.size = sizeof(spvf_layout), .text = text, .text_name = b->layout};
+}
+
 static spvf_module *load(rt_build *b, const char *name, const ocl_code *code, bool closures) {
+    const bool described = closures && b->layout;
+    const spvf_layout layout = described ? read_layout(b) : (spvf_layout){0};
     const spvf_module_options o = {.size = sizeof o,
                                    .specs = code->specs,
                                    .spec_count = code->spec_count,
                                    .closures = closures,
-                                   .target = "cpu"};
+                                   .target = "cpu",
+                                   .layout = described ? &layout : NULL};
     loading l = {.build = b};
     ir_ctx *cx = &b->context->cx;
     if (spvf_module_load(b->context, name, code->il, code->il_size, &o, &l.module) != SPVF_OK)
@@ -134,6 +146,7 @@ static void make(void *arg) {
     if (!ocl_keeps_source() && spvf_module_optimize(module, NULL) != SPVF_OK)
         ir_throw(cx, cx->status);
     drop_refused(m->build, module);
+    ocl_number_arguments(module);
     rt_shared_device *d = &ocl_device()->shared;
     m->built->native = rt_shared_build(m->build->context, d, module->ir);
     if (m->build->remarks) say_remarks(m->build, module);

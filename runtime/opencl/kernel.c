@@ -5,7 +5,8 @@
  * the other in one block of the kernel, each as aligned as its type wants.
  *
  * The arguments are those of the kernel as it was read.  A struct whose members have become
- * parameters is set as a whole, and taken apart when the kernel is launched (launch.c).
+ * parameters is set as a whole, and taken apart when the kernel is launched (launch.c).  Parameters
+ * that special members are made of are arguments, too (arguments.c).
  */
 #include "runtime/opencl/machine.h"
 #include "runtime/opencl/ocl.h"
@@ -37,9 +38,9 @@ void ocl_release_kernel(cl_kernel k) {
     ocl_release_program(p);
 }
 
-/* Places a value after what has `size` bytes. */
+/* Places a value, or what a buffer is made of, after what has `size` bytes. */
 static uint32_t place_value(const spvf_arg_info *a, size_t *size) {
-    if (a->kind != SPVF_ARG_VALUE) return 0;
+    if (a->kind != SPVF_ARG_VALUE && !a->spilled) return 0;
     size_t align = a->align ? a->align : 1, at = (*size + align - 1) / align * align;
     *size = at + a->size;
     return (uint32_t)at;

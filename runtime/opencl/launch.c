@@ -72,6 +72,11 @@ static bool copy_arg(ocl_launch *l, size_t n, const struct _cl_kernel *k) {
     void *address;
     switch (info->kind) {
     case SPVF_ARG_BUFFER:
+        if (info->spilled) {
+            *to = rt_address_arg(memcpy(l->block.values + k->places[n], value, info->size),
+                                 info->size);
+            break;
+        }
         if (from->mem && !ocl_revive_mem(from->mem)) return false;
         l->mems[n] = from->mem;
         address = pointer_of(k, info);

@@ -112,6 +112,9 @@ static void compile(void *arg) {
     rt_build *b = &r->build;
     if (!rt_clc_read_options(&b->arena, r->options->opencl_c, RT_CLC_FOR_BUILD, &r->words))
         ir_throw(&b->context->cx, IR_ERR_ARGUMENT);
+    if (r->words.layout)
+        rt_throw(b->context, IR_ERR_ARGUMENT,
+                 "option '-cl-spvfuse-layout' is for OpenCL programs; a module has one of its own");
     const rt_clc_toolchain *tools = rt_clc_find_toolchain();
     if (!tools) say_search(r->context, rt_clc_log_of_search());
     if (!tools) ir_throw(&b->context->cx, IR_ERR_DEVICE);

@@ -52,6 +52,7 @@ typedef enum {
     ARG_INFO,
     SILENT,
     REMARKS,
+    LAYOUT,
     LIBRARY,
     ENABLE
 } meaning;
@@ -94,6 +95,7 @@ static const struct {
     {"-m", READ, IGNORE},
     {"-save-temps", READ, IGNORE},
     {"-cl-spvfuse-remarks", ANY, REMARKS},
+    {"-cl-spvfuse-layout=", ANY, LAYOUT},
     {"-cl-nv-", ANY, IGNORE},
     {"-cl-intel-", ANY, IGNORE},
     {"-create-library", LINK, LIBRARY},
@@ -106,7 +108,8 @@ static bool fits(unsigned row, const char *word, rt_clc_use use) {
     meaning m = table[row].means;
     const char *known = table[row].word;
     if (!(table[row].use & use)) return false;
-    if (m == PREFIX || m == ASK || m == IGNORE) return strncmp(word, known, strlen(known)) == 0;
+    if (m == PREFIX || m == ASK || m == IGNORE || m == LAYOUT)
+        return strncmp(word, known, strlen(known)) == 0;
     return strcmp(word, known) == 0;
 }
 
@@ -143,6 +146,12 @@ static void ask_for_lines(reading *r) {
     *ir_push(r->arena, &r->options->words) = ir_strdup(r->arena, "-fdebug-compilation-dir=.");
 }
 
+/* False: no file is named. */
+static bool take_layout(rt_clc_options *o, const char *word) {
+    o->layout = strchr(word, '=') + 1;
+    return *o->layout != 0;
+}
+
 static bool take(reading *r, meaning m, char *word) {
     rt_clc_options *o = r->options;
     if (m == PREFIX && !word[2] && !(word = join(r, word))) return false;
@@ -157,7 +166,7 @@ static bool take(reading *r, meaning m, char *word) {
     if (m == PASS || m == PREFIX || m == ASK || m == STANDARD || m == ARG_INFO || m == SILENT)
         *ir_push(r->arena, &o->words) = word;
     if (m == REMARKS) ask_for_lines(r);
-    return true;
+    return m != LAYOUT || take_layout(o, word);
 }
 
 bool rt_clc_read_options(ir_arena *a, const char *text, rt_clc_use use, rt_clc_options *o) {

@@ -29,6 +29,7 @@ typedef struct {
     ir_text log;
     bool silent;         /* warnings are not wanted */
     bool remarks;        /* as in rt_clc_options */
+    const char *layout;  /* the same */
     bool has_il;         /* the user can change the SPIR-V: what is odd about it is in the log */
     const char *useless; /* a program that has not ended in time, or cannot be started */
 } rt_build;
@@ -61,6 +62,7 @@ typedef struct {
     ir_vec(char *) words; /* for clang */
     bool optimize, uniform, arg_info, silent;
     bool remarks;               /* the log says what becomes of the kernels' loops */
+    const char *layout;         /* a file that declares structs by value, or NULL */
     bool has_std, is_c1;        /* a version of OpenCL C is given; it is 1.N, given or not */
     bool library, enables_link; /* -create-library, -enable-link-options */
 } rt_clc_options;

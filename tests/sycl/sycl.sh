@@ -87,6 +87,11 @@ for level in O0 O2; do
     fi
     check "OpenCL at -$level" timeout 60 "$build/tests/opencl/closures" \
         "$work/$level/pipelines.spv" "$work/pointers.spv"
+    cp "$work/pointers.spv" "$work/$level"
+    for device in cpu check; do
+        check "layouts of OpenCL at -$level on $device" env SPVFUSE_DEVICE=$device timeout 60 \
+            "$build/tests/opencl/layouts" "$work/$level"
+    done
 done
 
 # module, what is left of the fused kernel
