@@ -114,7 +114,7 @@ check "the place of an error" says "$work/kernels/i.cl:3:2: error: no" "$spvfuse
 check "what --build does not know" says "option '-nonsense' is not known" \
     "$spvfuse" info --build -nonsense "$work/kernels/i.cl"
 cp "$work/kernels/k.cl" "$work/kernels/source"
-check "an option of OpenCL programs" says "-cl-spvfuse-layout' is for OpenCL programs" \
+check "an option of OpenCL programs" says "option '-cl-spvfuse-layout' is for OpenCL programs" \
     "$spvfuse" info --build -cl-spvfuse-layout=x "$work/kernels/i.cl"
 check "--build, of any name" prints "kernel add" "$spvfuse" info --build "" "$work/kernels/source"
 printf 'kernel void k(global int *x) { int y; *x = 1; return 1; }\n' >"$work/kernels/e.cl"
