@@ -6,6 +6,7 @@
  */
 #include "runtime/api/runtime.h"
 #include "runtime/system/environment.h"
+#include "runtime/system/trace.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -229,7 +230,11 @@ static void warn_of_setting(void *user, const char *text) {
     ir_report(&c->cx, (ir_message){.severity = IR_WARNING}, "%s", text);
 }
 
-void rt_warn_of_settings(spvf_context *c) { rt_check_settings(warn_of_setting, c); }
+void rt_warn_of_settings(spvf_context *c) {
+    const char *failure = rt_trace_failure();
+    rt_check_settings(warn_of_setting, c);
+    if (failure) warn_of_setting(c, failure);
+}
 
 spvf_status spvf_context_create(const spvf_context_options *options, spvf_context **out) {
     spvf_context_options o;
@@ -335,6 +340,18 @@ static void load_module(void *arg) {
     rt_module_describe(j->module);
 }
 
+static void trace_loaded(const load_job *j, spvf_status status) {
+    rt_trace t;
+    rt_trace_open(&t, RT_TRACE_END, 0, NULL, NULL);
+    if (status == SPVF_OK) {
+        rt_trace_text(&t, "spvfuse.module.name", j->module->ir->name);
+        rt_trace_number(&t, "spvfuse.module.kernels", j->module->kernel_count);
+    } else {
+        rt_trace_text(&t, "error.type", spvf_status_name(status));
+    }
+    rt_trace_write(&t);
+}
+
 spvf_status rt_load_module(spvf_context *context, rt_module_reader *read, void *user,
                            const spvf_module_options *options, spvf_module **out) {
     load_job j = {.context = context, .read = read, .user = user};
@@ -348,7 +365,10 @@ spvf_status rt_load_module(spvf_context *context, rt_module_reader *read, void *
     if (j.options.definition_count && !j.options.definitions)
         return rt_refuse_call(context, "spvf_module_load", "%zu definitions at NULL",
                               j.options.definition_count);
+    bool traced = rt_is_traced();
+    if (traced) rt_trace_call("build", "load module");
     spvf_status status = rt_guard(context, load_module, &j);
+    if (traced) trace_loaded(&j, status);
     if (status == SPVF_OK)
         *out = j.module;
     else

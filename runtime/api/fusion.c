@@ -7,6 +7,7 @@
  * (explain.c); everything but the module lies in that report's arena.
  */
 #include "runtime/api/runtime.h"
+#include "runtime/system/trace.h"
 
 struct spvf_fusion {
     rt_report report; /* the first member: without a module it is the explanation alone */
@@ -369,11 +370,43 @@ static spvf_status keep_explanation(const fuse_job *j, spvf_status status, spvf_
     return status;
 }
 
+static void trace_begin(const fuse_job *j) {
+    rt_trace t;
+    rt_trace_open(&t, RT_TRACE_BEGIN, 0, "fusion", "fuse");
+    rt_trace_number(&t, "spvfuse.fusion.members", j->options.member_count);
+    for (size_t n = 0; n < j->options.member_count && n < 20; n++) {
+        char key[40];
+        snprintf(key, sizeof key, "spvfuse.fusion.member.%zu", n);
+        rt_trace_text(&t, key, j->options.members[n].kernel);
+    }
+    rt_trace_write(&t);
+}
+
+/* What it refused: the rule and the sentence for people. */
+static void trace_end(const fuse_job *j, spvf_status status) {
+    const spvf_explanation *e = j->fusion ? &j->fusion->report.info : NULL;
+    const spvf_decision *refusal = e ? e->refusal : NULL;
+    rt_trace t;
+    rt_trace_open(&t, RT_TRACE_END, 0, NULL, NULL);
+    if (status == SPVF_OK) rt_trace_text(&t, "spvfuse.kernel.name", j->fusion->info.name);
+    if (status != SPVF_OK) rt_trace_text(&t, "error.type", spvf_status_name(status));
+    if (refusal) {
+        rt_trace_text(&t, "spvfuse.fusion.refusal.rule", refusal->rule);
+        rt_trace_text(&t, "spvfuse.fusion.refusal.text", refusal->text);
+    }
+    if (e && e->fused) rt_trace_number(&t, "spvfuse.fusion.bytes.before", e->unfused_bytes);
+    if (e && e->fused) rt_trace_number(&t, "spvfuse.fusion.bytes.after", e->fused_bytes);
+    rt_trace_write(&t);
+}
+
 spvf_status rt_fuse(spvf_context *context, const spvf_fuse_options *options, spvf_fusion **fusion,
                     spvf_explanation **explanation) {
     fuse_job j = {.context = context, .explains = explanation != NULL};
     rt_copy_options(&j.options, options, sizeof j.options);
+    bool traced = rt_is_traced();
+    if (traced) trace_begin(&j);
     spvf_status status = rt_guard(context, fuse_members, &j);
+    if (traced) trace_end(&j, status);
     if (explanation && !(fusion && status == SPVF_OK))
         return keep_explanation(&j, status, explanation);
     if (status == SPVF_OK)
@@ -402,6 +435,15 @@ spvf_status spvf_explain(spvf_context *context, const spvf_fuse_options *options
     return rt_fuse(context, options, NULL, out);
 }
 
+static void trace_refusal(const char *kernel, const spvf_decision *refusal) {
+    rt_trace t;
+    rt_trace_open(&t, RT_TRACE_INSTANT, 0, "fusion", "refused by the device");
+    rt_trace_text(&t, "spvfuse.kernel.name", kernel);
+    rt_trace_text(&t, "spvfuse.fusion.refusal.rule", refusal->rule);
+    rt_trace_text(&t, "spvfuse.fusion.refusal.text", refusal->text);
+    rt_trace_write(&t);
+}
+
 void rt_fusion_refuse(spvf_fusion *f, const char *why) {
     static const char rule[] = "fuse.device";
     ir_arena *a = &f->report.arena;
@@ -415,6 +457,7 @@ void rt_fusion_refuse(spvf_fusion *f, const char *why) {
     e->refusal = &d[e->decision_count++];
     e->decisions = d;
     e->fused = false;
+    if (rt_is_traced()) trace_refusal(f->info.name, e->refusal);
 }
 
 spvf_explanation *rt_fusion_report(spvf_fusion *f) { return &f->report.info; }

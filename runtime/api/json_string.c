@@ -6,7 +6,7 @@
 
 /* Bytes of the UTF-8 sequence at s, 0 when it is none: cut short, longer than needed, a surrogate,
  * or beyond the last character (Unicode 15, table 3-7). */
-static unsigned utf8_length(const unsigned char *s) {
+unsigned json_utf8_length(const unsigned char *s) {
     unsigned char low = 0x80, high = 0xbf;
     unsigned n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
     if (s[0] > 0xf4) return 0;
@@ -27,7 +27,7 @@ void json_put_string(FILE *f, const char *text) {
     }
     putc('"', f);
     for (unsigned n; *s; s += n ? n : 1) {
-        n = utf8_length(s);
+        n = json_utf8_length(s);
         if (n == 0)
             fputs("\\ufffd", f);
         else if (*s < 0x20)

@@ -10,6 +10,7 @@
  */
 #define _DEFAULT_SOURCE /* flock */
 #include "runtime/cache/cache.h"
+#include "runtime/system/trace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -137,6 +138,14 @@ static bool find_or_claim(rt_entry *e) {
     return state != BUSY;
 }
 
+static void trace(const rt_entry *e, const char *what, size_t size) {
+    rt_trace t;
+    rt_trace_open(&t, RT_TRACE_INSTANT, 0, "cache", what);
+    rt_trace_text(&t, "spvfuse.cache.key", e->name);
+    if (size) rt_trace_number(&t, "spvfuse.cache.bytes", size);
+    rt_trace_write(&t);
+}
+
 void rt_entry_begin(const rt_cache *c, const rt_key *key, rt_entry *e) {
     *e = (rt_entry){.cache = c, .key = *key};
     if (c->folder < 0) return;
@@ -147,6 +156,7 @@ void rt_entry_begin(const rt_cache *c, const rt_key *key, rt_entry *e) {
         nanosleep(&pause, NULL);
         if (pause.tv_nsec < 5000000) pause.tv_nsec *= 2;
     }
+    if (rt_is_traced()) trace(e, e->bytes ? "cache hit" : "cache miss", e->size);
 }
 
 void rt_entry_replace(rt_entry *e) {
@@ -194,5 +204,6 @@ void rt_entry_write(rt_entry *e, const void *bytes, size_t size, ir_ctx *cx) {
     bool done = make_empty(e->file) && write_all(e->file, &h, sizeof h) &&
                 write_all(e->file, bytes, size) && publish(e);
     let_go(e, !done);
+    if (done && rt_is_traced()) trace(e, "cache write", size);
     if (done) rt_make_room(e->cache, sizeof h + size, cx);
 }

@@ -78,6 +78,7 @@ static int run_bench(const char *const *files) { return cli_with_plan(files[0], 
 
 static const cli_option bench_options[] = {
     {"-d, --device", "DEVICE", "what `spvfuse devices` lists, as in DEVICES.md; default: cpu"},
+    {"--trace", "FILE", "what ran when, for ui.perfetto.dev, as SPVFUSE_TRACE=FILE"},
     {"--json", NULL, "for programs"},
     {NULL, NULL, NULL}};
 const cli_command cli_bench = {.name = "bench",

@@ -35,6 +35,7 @@ static int run_command(const cli_command *c, char **argv, const char **files) {
     int n = cli_read_arguments(c, argv, files);
     if (n < 0) return CLI_USAGE;
     if (cli_has("-h")) return cli_print_help(stdout, c), CLI_OK;
+    if (cli_get("--trace")) setenv("SPVFUSE_TRACE", cli_get("--trace"), 1);
     if (n >= c->nfiles - c->optional || (c->alone && cli_has(c->alone))) return c->run(files);
     cli_print_help(stderr, c);
     return CLI_USAGE;

@@ -186,6 +186,7 @@ static const cli_option run_options[] = {
     {"--validate", NULL, "run fused groups unfused too, and compare (check, the default, or cpu)"},
     {"--limit", "N", "instructions of a work-group, device check (default: 150 million)"},
     {"--times", NULL, "counts and times on standard error"},
+    {"--trace", "FILE", "what ran when, for ui.perfetto.dev, as SPVFUSE_TRACE=FILE"},
     {"--json", NULL, "the outcome for programs"},
     {"-O0, --no-optimize", NULL, "no optimization"},
     CLI_PASS_OPTIONS,

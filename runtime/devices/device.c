@@ -68,6 +68,7 @@ typedef struct {
 
 static void note_end(rt_submission *s, ir_status status, const char *why) {
     waiting *w = (waiting *)s;
+    rt_trace_end_of(s, status);
     pthread_mutex_lock(&w->lock);
     w->status = status;
     snprintf(w->why, sizeof w->why, "%s", why ? why : "");
@@ -92,7 +93,7 @@ void rt_device_run(rt_device *d, const rt_command *command) {
     w.has_ended = false;
     w.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     w.change = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
-    if (d->driver->submit(d, &w.submission) == RT_ENDED) return;
+    if (rt_device_submit(d, &w.submission) == RT_ENDED) return;
     rt_device_await(d, &w.submission);
     await_end(&w);
 }
@@ -141,7 +142,7 @@ typedef struct {
 
 rt_function *rt_prepare_fusion(rt_device *d, const spvf_fusion *f, const rt_arg *args) {
     const spvf_fusion_info *i = spvf_fusion_get_info(f);
-    rt_program *p = d->driver->build(d, spvf_fusion_module(f)->ir);
+    rt_program *p = rt_device_build(d, spvf_fusion_module(f)->ir);
     rt_function *function = d->driver->find(d, p, i->name);
     const rt_launch l = {function, &i->range, args, i->arg_count, false};
     if (d->driver->prepare) d->driver->prepare(d, d->context, &l);

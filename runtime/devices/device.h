@@ -16,6 +16,7 @@
 #define SPVFUSE_RUNTIME_DEVICE_H
 
 #include "runtime/api/runtime.h"
+#include "runtime/system/trace.h"
 
 #include <stddef.h>
 
@@ -139,6 +140,8 @@ struct rt_submission {
     uint64_t recording;
     /* Its end is told when it comes.  Otherwise it may be told with that of later submissions. */
     bool exact;
+    uint64_t queued; /* when the program asked for it, by rt_now_ns(); 0: it is not known */
+    rt_track track;  /* where a trace shows it */
     /* Called once by a thread of the device when submitting has given RT_PENDING.  IR_OK, or the
      * commands have failed and `why` says so in words. */
     void (*ended)(rt_submission *s, ir_status status, const char *why);
@@ -173,6 +176,7 @@ struct rt_driver {
     /* The function belongs to the program.  Throws when there is no kernel of the name, or when it
      * has no body. */
     rt_function *(*find)(rt_device *d, rt_program *p, const char *kernel);
+    const char *(*name_of)(const rt_function *f); /* the kernel's */
     void (*discard)(rt_device *d, rt_program *p); /* no launch of it runs */
     /* Does what the launch would do short of running, and throws what that would.  The contents of
      * memory do not matter, and `any` stands for memory that is not there yet.  NULL: nothing is
@@ -238,6 +242,16 @@ static inline bool rt_device_await(rt_device *d, rt_submission *s) {
     return false;
 }
 
+/* Around what a submission does, in a trace; the end may be told by any thread, once. */
+void rt_trace_submission(const rt_device *d, rt_submission *s);
+void rt_trace_submission_end(rt_submission *s, ir_status status);
+static inline void rt_trace_end_of(rt_submission *s, ir_status status) {
+    if (s->track) rt_trace_submission_end(s, status);
+}
+/* driver->submit, in a trace. */
+rt_progress rt_device_submit(rt_device *d, rt_submission *s);
+/* driver->build, in a trace. */
+rt_program *rt_device_build(rt_device *d, const ir_module *m);
 /* Opens a device by the name that users say; throws when there is no such device. */
 rt_device *rt_device_open(spvf_context *context, const char *name);
 static inline void rt_device_close(rt_device *d) {

@@ -61,7 +61,7 @@ typedef struct {
 static void build(void *arg) {
     making *m = arg;
     rt_device *d = m->device->base;
-    m->program = d->driver->build(d, m->module);
+    m->program = rt_device_build(d, m->module);
 }
 
 rt_program *rt_shared_build(spvf_context *c, rt_shared_device *d, const ir_module *module) {
@@ -110,7 +110,7 @@ static void submit(void *arg) {
     submitting *a = arg;
     rt_device *d = a->device;
     uint64_t reports = d->counts.reports;
-    a->progress = d->driver->submit(d, a->submission);
+    a->progress = rt_device_submit(d, a->submission);
     if (d->counts.reports != reports) ir_throw(&a->submission->context->cx, IR_ERR_INPUT);
 }
 

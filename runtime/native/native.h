@@ -21,6 +21,7 @@
 
 #include "passes/workgroup/regions.h"
 #include "runtime/system/lock.h"
+#include "runtime/system/trace.h"
 #include "runtime/api/runtime.h"
 
 /* --------------------------------------------------------------------------------- code (jit.c) */
@@ -179,6 +180,7 @@ typedef struct {
 } rt_cost;
 
 typedef struct {
+    const char *name; /* of the kernel, in traces; or NULL */
     rt_block *run;
     const ir_group_info *info; /* num_groups says how many (at most 2^63 in all), their ids, local
                                   and scratch are set here */

@@ -269,13 +269,16 @@ static void *help(void *arg) {
     helper *h = arg;
     rt_pool *p = h->pool;
     launch *l;
+    rt_trace_name_thread("spvfuse groups");
     if (p->pin) rt_pin_thread(h->number + 1);
     pthread_mutex_lock(&p->lock);
     while ((l = wait_for_launch(p))) {
         join_launch(p, l);
         pthread_mutex_unlock(&p->lock);
-        bool room = rt_seat_fill(&h->seat, l->work);
-        if (room) run_chunks(p, l, &h->seat, true);
+        bool room = rt_seat_fill(&h->seat, l->work), traced = rt_is_traced();
+        if (traced) rt_trace_call("groups", l->work->name);
+        uint64_t done = room ? run_chunks(p, l, &h->seat, true) : 0;
+        if (traced) rt_trace_end_call("spvfuse.group.count", done);
         pthread_mutex_lock(&p->lock);
         leave_launch(p, l, room);
     }

@@ -84,13 +84,18 @@ int32_t ocl_submit_to_device(cl_context c, rt_submission *s) {
 
 static void end_command(rt_submission *s, ir_status status, const char *why) {
     ocl_command *c = (ocl_command *)(void *)((char *)s - offsetof(ocl_command, submission));
+    rt_trace_end_of(s, status);
     if (status != IR_OK) ocl_tell(c->event.context, why);
     rt_event_continue(&c->event.event, ocl_status_of((spvf_status)status));
 }
 
 int32_t ocl_run_on_device(rt_event *e) {
     ocl_command *c = ocl_command_of(e);
-    c->submission = (rt_submission){.commands = &c->command, .count = 1, .ended = end_command};
+    c->submission = (rt_submission){.commands = &c->command,
+                                    .count = 1,
+                                    .exact = rt_is_traced(),
+                                    .ended = end_command,
+                                    .queued = e->time[RT_QUEUED]};
     return ocl_submit_to_device(c->event.context, &c->submission);
 }
 

@@ -87,7 +87,7 @@ static void time_copies(const rt_bench *b, const ir_module *m, spvf_timing *t) {
         rt_memory_arg(d->driver->allocate(d, "from", items * ITEM / 2, zeros), 0),
         rt_memory_arg(d->driver->allocate(d, "to", items * ITEM / 2, zeros), 0)};
     free(zeros);
-    rt_program *p = d->driver->build(d, m);
+    rt_program *p = rt_device_build(d, m);
     const spvf_range range = {.dims = 1, .global = {items}};
     const rt_launch copy = {d->driver->find(d, p, "copy"), &range, args, 2, false};
     for (uint32_t n = 0; n < FIRST_COPIES; n++) rt_device_launch(d, &copy);

@@ -149,7 +149,7 @@ static void launch_single(run_job *j, const rt_plan_launch *l) {
     rt_arg *args = ir_new_array(&j->scratch, rt_arg, l->args.n);
     for (uint32_t i = 0; i < l->args.n; i++) args[i] = to_arg(j, &b.args[i]);
     const rt_driver *driver = j->device->driver;
-    if (!b.loaded->program) b.loaded->program = driver->build(j->device, b.loaded->module->ir);
+    if (!b.loaded->program) b.loaded->program = rt_device_build(j->device, b.loaded->module->ir);
     rt_function *f = driver->find(j->device, b.loaded->program, l->kernel);
     launch(j, &(rt_launch){f, &l->range, args, l->args.n, false});
 }

@@ -213,6 +213,7 @@ static void say(spvf_device *d, const char *why) {
 
 static void end_command(rt_submission *s, ir_status status, const char *why) {
     spvf_command *c = (spvf_command *)(void *)((char *)s - offsetof(spvf_command, submission));
+    rt_trace_end_of(s, status);
     if (status != IR_OK) say(c->event.device, why);
     rt_event_continue(&c->event.event, cmd_result((spvf_status)status));
 }
@@ -223,7 +224,8 @@ int32_t cmd_run_on_device(rt_event *e) {
     c->submission = (rt_submission){.commands = c->commands,
                                     .count = c->count,
                                     .recording = c->recording,
-                                    .exact = c->exact,
+                                    .exact = c->exact || rt_is_traced(),
+                                    .queued = e->time[RT_QUEUED],
                                     .ended = end_command};
     spvf_status status = dev_submit(c->event.device, &c->submission, &progress);
     return status == SPVF_OK && progress == RT_PENDING ? RT_RUNNING : cmd_result(status);

@@ -172,7 +172,7 @@ static void build(void *arg) {
     copy_kernels(p, b->from);
     describe_for_host(p);
     p->functions = ir_new_array(&p->module->arena, rt_function * _Atomic, p->module->kernel_count);
-    p->program = d->driver->build(d, p->module->ir);
+    p->program = rt_device_build(d, p->module->ir);
 }
 
 void prog_release(spvf_program *p) {

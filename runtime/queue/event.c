@@ -362,10 +362,9 @@ bool rt_event_is_own(rt_event *e) {
            pthread_equal(e->runner, pthread_self());
 }
 
-int32_t rt_event_wait(rt_event *e) {
+static int32_t wait_for(rt_event *e) {
     rt_scheduler *s = e->scheduler;
-    int32_t status = rt_event_now(e);
-    if (status <= RT_COMPLETE) return status;
+    int32_t status;
     pthread_mutex_lock(&s->lock);
     bool own = rt_event_is_own(e);
     e->awaited++;
@@ -373,6 +372,16 @@ int32_t rt_event_wait(rt_event *e) {
     while ((status = rt_event_now(e)) > RT_COMPLETE && !own) rt_scheduler_wait(s, &w);
     e->awaited--;
     pthread_mutex_unlock(&s->lock);
+    return status;
+}
+
+int32_t rt_event_wait(rt_event *e) {
+    int32_t status = rt_event_now(e);
+    if (status <= RT_COMPLETE) return status;
+    bool traced = rt_is_traced();
+    if (traced) rt_trace_call("wait", "wait for event");
+    status = wait_for(e);
+    if (traced) rt_trace_end(0);
     return status;
 }
 

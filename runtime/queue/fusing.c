@@ -137,10 +137,18 @@ static void warn(spvf_device *d, const char *text) {
     ir_report(&c.cx, (ir_message){.severity = IR_WARNING}, "%s", text);
 }
 
+static void trace_cancel(const char *cause) {
+    rt_trace t;
+    rt_trace_open(&t, RT_TRACE_INSTANT, 0, "fusion", "fusion cancelled");
+    rt_trace_text(&t, "spvfuse.fusion.cause", cause);
+    rt_trace_write(&t);
+}
+
 static void cancel_because(spvf_queue *q, const char *cause) {
     char text[160];
     snprintf(text, sizeof text, "fusion is cancelled: %s", cause);
     warn(q->device, text);
+    if (rt_is_traced()) trace_cancel(cause);
     end_fusion(q, false);
 }
 

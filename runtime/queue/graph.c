@@ -302,16 +302,33 @@ static spvf_status divide(spvf_graph *g, const committing *c) {
     return status;
 }
 
-spvf_status spvf_graph_commit(spvf_graph *g) {
-    spvf_status status = check_recording(g, __func__);
-    if (status != SPVF_OK) return status;
-    if (!g->nodes.n) return graph_refuse(g, __func__, "nothing was recorded");
+static spvf_status commit(spvf_graph *g) {
     committing c = {.graph = g};
-    status = rt_guard(&g->context, make_room, &c);
+    spvf_status status = rt_guard(&g->context, make_room, &c);
     g->committed = true;
     if (status == SPVF_OK) status = dev_run(g->device, make_links, &c);
     if (status == SPVF_OK) status = divide(g, &c);
     g->ready = status == SPVF_OK;
+    return status;
+}
+
+static void trace_end(const spvf_graph *g, spvf_status status) {
+    rt_trace t;
+    rt_trace_open(&t, RT_TRACE_END, 0, NULL, NULL);
+    rt_trace_number(&t, "spvfuse.graph.launches", g->nodes.n);
+    rt_trace_number(&t, "spvfuse.graph.kernels", g->kernels.n);
+    if (status != SPVF_OK) rt_trace_text(&t, "error.type", spvf_status_name(status));
+    rt_trace_write(&t);
+}
+
+spvf_status spvf_graph_commit(spvf_graph *g) {
+    bool traced = rt_is_traced();
+    spvf_status status = check_recording(g, __func__);
+    if (status != SPVF_OK) return status;
+    if (!g->nodes.n) return graph_refuse(g, __func__, "nothing was recorded");
+    if (traced) rt_trace_call("fusion", "commit graph");
+    status = commit(g);
+    if (traced) trace_end(g, status);
     return status;
 }
 

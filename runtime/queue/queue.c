@@ -26,7 +26,7 @@ static bool is_through(const rt_queue *q, uint64_t number) {
 
 bool rt_queue_is_awaited(const rt_queue *q) { return q->finishing && is_through(q, q->awaited); }
 
-int32_t rt_queue_finish(rt_queue *q) {
+static int32_t finish(rt_queue *q) {
     pthread_mutex_lock(&q->scheduler->lock);
     uint64_t all = q->enqueued;
     bool own = has_own(q);
@@ -37,6 +37,14 @@ int32_t rt_queue_finish(rt_queue *q) {
     int32_t failure = own ? RT_RUNNING : q->failure;
     if (!own) q->failure = RT_COMPLETE;
     pthread_mutex_unlock(&q->scheduler->lock);
+    return failure;
+}
+
+int32_t rt_queue_finish(rt_queue *q) {
+    bool traced = rt_is_traced();
+    if (traced) rt_trace_call("wait", "wait for queue");
+    int32_t failure = finish(q);
+    if (traced) rt_trace_end(0);
     return failure;
 }
 

@@ -17,6 +17,7 @@
 
 #include "runtime/system/lock.h"
 #include "runtime/system/ref.h"
+#include "runtime/system/trace.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -213,6 +213,7 @@ static rt_event *take_next(rt_scheduler *s) {
 
 static void *work(void *arg) {
     rt_scheduler *s = arg;
+    rt_trace_name_thread("spvfuse commands");
     pthread_mutex_lock(&s->lock);
     rt_worker me = {.thread = pthread_self(), .next = s->workers};
     s->workers = &me;

@@ -10,6 +10,7 @@
  */
 #include "runtime/source/source.h"
 #include "runtime/system/process.h"
+#include "runtime/system/trace.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -273,10 +274,29 @@ static void compile_all(void *arg) {
     c->size = c->stored.code_size;
 }
 
+static void trace_begin(const rt_clc_source *s) {
+    rt_trace t;
+    rt_trace_open(&t, RT_TRACE_BEGIN, 0, "build", "compile OpenCL C");
+    rt_trace_text(&t, "code.file.path", s->name);
+    rt_trace_write(&t);
+}
+
+static void trace_end(const compilation *c, bool ok) {
+    rt_trace t;
+    rt_trace_open(&t, RT_TRACE_END, 0, NULL, NULL);
+    rt_trace_text(&t, "spvfuse.code.origin", c->stored.code ? "cache" : "compiler");
+    rt_trace_number(&t, "spvfuse.code.bytes", c->size);
+    if (!ok) rt_trace_text(&t, "error.type", "the source has errors, or there is no compiler");
+    rt_trace_write(&t);
+}
+
 void *rt_clc_compile(rt_build *b, const rt_clc_toolchain *tools, const rt_clc_source *s,
                      size_t *size) {
     compilation c = {.build = b, .tools = tools, .source = s};
+    bool traced = rt_is_traced();
+    if (traced) trace_begin(s);
     bool ok = ir_try(&b->context->cx, compile_all, &c);
+    if (traced) trace_end(&c, ok);
     rt_clc_end_stored(&c.stored);
     while (c.files.n) close(c.files.data[--c.files.n]);
     if (!ok) ir_throw(&b->context->cx, b->context->cx.status);

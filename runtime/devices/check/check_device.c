@@ -394,6 +394,8 @@ static void list_devices(spvf_context *context,
     each(user, &info);
 }
 
+static const char *name_of(const rt_function *f) { return f->name; }
+
 const rt_driver rt_check_driver = {.name = "check",
                                    .forms = "check",
                                    .open = open_device,
@@ -404,6 +406,7 @@ const rt_driver rt_check_driver = {.name = "check",
                                    .undefined = undefined,
                                    .build = build,
                                    .find = find,
+                                   .name_of = name_of,
                                    .discard = discard,
                                    .prepare = prepare,
                                    .submit = submit};

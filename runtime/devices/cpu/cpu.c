@@ -278,6 +278,8 @@ static void list_devices(spvf_context *context,
     each(user, &info);
 }
 
+static const char *name_of(const rt_function *f) { return f->ir->name; }
+
 const rt_driver rt_cpu_driver = {.name = "cpu",
                                  .forms = "cpu, cpu:OPTION,OPTION …",
                                  .open = open_named,
@@ -289,6 +291,7 @@ const rt_driver rt_cpu_driver = {.name = "cpu",
                                  .release = release,
                                  .build = build,
                                  .find = find,
+                                 .name_of = name_of,
                                  .discard = discard,
                                  .prepare = prepare,
                                  .submit = submit};

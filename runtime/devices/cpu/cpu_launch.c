@@ -266,6 +266,7 @@ static void run(launch *l) {
     l->info.local_bytes = (uint32_t)l->work.local; /* which is below 2^31 */
     l->info.print = cpu_print;
     l->info.user = &l->output;
+    l->work.name = function_of(l)->name;
     l->work.run = l->use.variant->run;
     l->work.info = &l->info;
     l->work.args = l->args;
@@ -322,13 +323,29 @@ static void count(const launch *l) {
     for (unsigned n = 0; n < RT_FACTS; n++) counts->of[n] += l->use.variant->facts >> n & 1;
 }
 
+static void trace_launch(const launch *l) {
+    rt_trace t;
+    rt_trace_open(&t, RT_TRACE_BEGIN, 0, "launch", function_of(l)->name);
+    rt_trace_sizes(&t, "spvfuse.range.global_size", l->info.global_size, l->info.work_dim);
+    rt_trace_sizes(&t, "spvfuse.range.local_size", l->info.local_size, l->info.work_dim);
+    for (unsigned n = 0; n < RT_FACTS; n++) {
+        char key[60];
+        snprintf(key, sizeof key, "spvfuse.code.fact.%s", spvf_fact_name((spvf_fact)n));
+        if (l->use.variant->facts >> n & 1) rt_trace_number(&t, key, 1);
+    }
+    rt_trace_write(&t);
+}
+
 static void launch_kernel(void *arg) {
     launch *l = arg;
+    bool traced = rt_is_traced();
     find_code(l);
     count(l);
+    if (traced) trace_launch(l);
     uint64_t start = rt_now_ns();
     bool ok = ir_try(l->what->cx, launch_with_code, l);
     rt_kernel_end(l->wanted.kernel, &l->use, rt_now_ns() - start);
+    if (traced) rt_trace_end(0);
     if (!ok) ir_throw(l->what->cx, l->what->cx->status);
 }
 

@@ -178,6 +178,27 @@ typedef struct {
     const cpu_wanted *wanted;
 } request;
 
+static void trace_begin(const compilation *c) {
+    const pass_group_shape *s = &c->options.shape;
+    rt_trace t;
+    rt_trace_open(&t, RT_TRACE_BEGIN, 0, "build", "compile kernel");
+    rt_trace_text(&t, "spvfuse.kernel.name", c->launch->launch->function->ir->name);
+    if (s->local[0]) rt_trace_sizes(&t, "spvfuse.range.local_size", s->local, 3);
+    if (c->options.values)
+        rt_trace_number(&t, "spvfuse.code.values",
+                        (unsigned)__builtin_popcount(c->options.values->known));
+    rt_trace_write(&t);
+}
+
+static void trace_end(const compilation *c, ir_status status) {
+    rt_trace t;
+    rt_trace_open(&t, RT_TRACE_END, 0, NULL, NULL);
+    rt_trace_text(&t, "spvfuse.code.origin", c->entry.bytes ? "cache" : "compiler");
+    rt_trace_number(&t, "spvfuse.code.bytes", c->out->code.bytes);
+    if (status != IR_OK) rt_trace_text(&t, "error.type", spvf_status_name((spvf_status)status));
+    rt_trace_write(&t);
+}
+
 static ir_status compile_variant(void *user, const pass_group_shape *shape, const rt_values *values,
                                  rt_variant *out) {
     const request *r = user;
@@ -196,8 +217,11 @@ static ir_status compile_variant(void *user, const pass_group_shape *shape, cons
     c.options.code.lines = l->machine->tools.gdb || l->machine->tools.perf;
     c.options.steps = l->machine->tools.step;
     ir_arena_init(&c.arena, l->cx);
+    bool traced = rt_is_traced();
+    if (traced) trace_begin(&c);
     uint64_t start = rt_now_ns();
     ir_status status = compile_on_own_stack(&c);
+    if (traced) trace_end(&c, status);
     l->counts->compile_ns += rt_now_ns() - start;
     l->counts->variants += status == IR_OK;
     rt_entry_end(&c.entry);

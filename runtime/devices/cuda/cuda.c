@@ -150,6 +150,8 @@ static rt_device *open_by_index(spvf_context *context, const char *options) {
     return &j.d->base;
 }
 
+static const char *name_of(const rt_function *f) { return f->name; }
+
 const rt_driver rt_cuda_driver = {.name = "cuda",
                                   .forms = "cuda, cuda:N",
                                   .open = open_by_index,
@@ -159,6 +161,7 @@ const rt_driver rt_cuda_driver = {.name = "cuda",
                                   .release = cuda_release,
                                   .build = cuda_build,
                                   .find = cuda_find,
+                                  .name_of = name_of,
                                   .discard = cuda_discard,
                                   .submit = cuda_submit,
                                   .hurry = cuda_hurry,

@@ -220,6 +220,8 @@ static void list_all(spvf_context *context, void (*each)(void *user, const spvf_
     if (!ok) ir_throw(&context->cx, context->cx.status);
 }
 
+static const char *name_of(const rt_function *f) { return f->name; }
+
 const rt_driver rt_opencl_driver = {.name = "opencl",
                                     .forms = "opencl, opencl:N",
                                     .open = open_by_index,
@@ -229,5 +231,6 @@ const rt_driver rt_opencl_driver = {.name = "opencl",
                                     .release = opencl_release,
                                     .build = opencl_build,
                                     .find = opencl_find,
+                                    .name_of = name_of,
                                     .discard = opencl_discard,
                                     .submit = opencl_submit};

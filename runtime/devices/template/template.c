@@ -130,6 +130,8 @@ static rt_function *find(rt_device *d, rt_program *p, const char *kernel) {
     return cpu->driver->find(cpu, p, kernel);
 }
 
+static const char *name_of(const rt_function *f) { return rt_cpu_driver.name_of(f); }
+
 static void discard(rt_device *d, rt_program *p) {
     rt_device *cpu = template_of(d)->cpu;
     cpu->driver->discard(cpu, p);
@@ -230,5 +232,6 @@ const rt_driver rt_template_driver = {.name = "template",
                                       .release = release,
                                       .build = build,
                                       .find = find,
+                                      .name_of = name_of,
                                       .discard = discard,
                                       .submit = submit};
