@@ -1,6 +1,7 @@
 #!/bin/sh
-# setup.sh [build|package]: installs what spvfuse is built and tested with, from Debian's packages; with
-# `build` only what `ninja` needs, with `package` also what `ninja deb` needs.  Safe to run again: it is
+# setup.sh [build|use|package]: installs what spvfuse is built and tested with, from Debian's packages; with
+# `build` only what `ninja` needs, with `use` also what compiles OpenCL C, with `package` what `ninja deb`
+# needs.  Safe to run again: it is
 # quiet when everything is there.  Runs as root or through sudo.  On a system without apt it lists what
 # has to be installed by hand.
 set -eu
@@ -8,23 +9,26 @@ set -eu
 # build: compiler, ninja, re2c, SPIR-V numbers, OpenCL's types, math functions (elsewhere: set LIBCLC to
 # the path of spirv64-mesa3d-.spv)
 build="gcc libc6-dev binutils ninja-build re2c spirv-headers opencl-c-headers libclc-15"
+# use: OpenCL C to SPIR-V
+use="clang-15 llvm-spirv-15"
 # OpenCL as a consumer of what we write, and as an oracle
 opencl="opencl-headers ocl-icd-opencl-dev pocl-opencl-icd"
 # packages of Debian
 package="debhelper fakeroot lintian"
 # tests: producers of SPIR-V, its validator, unit tests, reference math, other machines, programs
 # that use OpenCL
-tests="spirv-tools clang-15 libclang-common-15-dev llvm-15 llvm-spirv-15 clang-22
+tests="spirv-tools libclang-common-15-dev llvm-15 clang-22
        libcriterion-dev libmpfr-dev libzydis-dev qemu-user gcc-aarch64-linux-gnu
        libc6-dev-arm64-cross valgrind debootstrap clang-format git ca-certificates
        g++ clinfo clpeak python3-pyopencl python3-numpy clfft-client pkg-config cmake
-       libopenmpi-dev openmpi-bin"
+       libopenmpi-dev openmpi-bin libtbb-dev"
 
 case ${1-} in
-"") wanted="$build $opencl $tests $package" ;;
+"") wanted="$build $use $opencl $tests $package" ;;
 build) wanted=$build ;;
+use) wanted="$build $use" ;;
 package) wanted="$build $package" ;;
-*) echo "usage: sh setup.sh [build|package]" >&2; exit 2 ;;
+*) echo "usage: sh setup.sh [build|use|package]" >&2; exit 2 ;;
 esac
 
 missing=

@@ -25,6 +25,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -285,6 +286,7 @@ void rt_trace_end_call(const char *key, uint64_t value) {
 }
 
 void rt_trace_name_thread(const char *name) {
+    prctl(PR_SET_NAME, name);
     if (!rt_is_traced()) return;
     rt_lock_take(&trace.lock);
     append_name("thread_name", 0, name);

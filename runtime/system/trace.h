@@ -61,7 +61,8 @@ void rt_trace_end_call(const char *key, uint64_t value);
 rt_track rt_trace_take_track(const void *device, const char *name);
 void rt_trace_give_track(rt_track track);
 
-/* This thread, which belongs to the library, is shown by that name. */
+/* This thread, which belongs to the library, is shown by that name: in the trace, and its first 15 letters
+ * in debuggers and profiles. */
 void rt_trace_name_thread(const char *name);
 
 #endif
