@@ -59,7 +59,7 @@ check runtime/plan ir/ runtime/devices/device.h runtime/queue/chain.h
 check runtime/native passes/workgroup/regions.h runtime/api/runtime.h runtime/system/
 check runtime/system runtime/api/runtime.h runtime/api/json_string.h runtime/native/native.h runtime/queue/queue.h
 check runtime/cache runtime/native/native.h runtime/system/
-check runtime/devices ir/ runtime/api/runtime.h runtime/system/
+check runtime/devices ir/ runtime/api/runtime.h runtime/api/save.h runtime/system/
 for device in template $(sed -n 's/^DEVICE(\(.*\))$/\1/p' runtime/devices/devices.def); do
     check "runtime/devices/$device" ir/ 'runtime/devices/[a-z]*\.h' runtime/cache/cache.h \
         runtime/system/

@@ -10,6 +10,7 @@ slow='regions_test|expand_test|opencl_std_test|subgroup_test|source_test|compile
 suite fusion "$release/tests/conformance/fusion" tests/conformance/fusion
 suite command sh tests/runtime/cli/command.sh "$release"
 suite bugs sh tests/runtime/cli/bugs.sh "$release"
+suite save sh tests/runtime/cli/save.sh "$release"
 suite cli-source sh tests/runtime/cli/source.sh "$release"
 suite cli-words sh tests/runtime/cli/words.sh "$release"
 suite trace sh tests/runtime/trace.sh "$release"

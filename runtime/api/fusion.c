@@ -6,7 +6,7 @@
  * result is described in the terms of spvfuse.h.  How it ends is explained in a report either way
  * (explain.c); everything but the module lies in that report's arena.
  */
-#include "runtime/api/runtime.h"
+#include "runtime/api/save.h"
 #include "runtime/system/trace.h"
 
 struct spvf_fusion {
@@ -179,47 +179,47 @@ static const char *name_param(fuse_job *j, const ir_func *f, uint32_t param) {
     return name ? name : ir_sprintf(arena_of(j), "parameter %u", param);
 }
 
-/* Parameters of all members by number, and which of them are the same. */
-typedef struct {
-    uint32_t *first; /* by member: the number of its first parameter */
-    uint32_t *like;  /* by parameter: another one that is the same, or itself */
-    bool *written;   /* by class: one of its parameters is */
-} param_classes;
+rt_param_classes rt_find_classes(ir_arena *a, const pass_fuse_request *r) {
+    rt_param_classes c = {.first = ir_new_array(a, uint32_t, r->nmembers)};
+    for (uint32_t m = 0; m < r->nmembers; c.n += r->members[m++].kernel->nparams) c.first[m] = c.n;
+    c.like = ir_new_array(a, uint32_t, c.n + 1);
+    for (uint32_t k = 0; k < c.n; k++) c.like[k] = k;
+    for (uint32_t k = 0; k < r->nidentities; k++) {
+        const pass_identity *i = &r->identities[k];
+        const uint32_t x = rt_class_of(&c, i->member_a, i->param_a);
+        const uint32_t y = rt_class_of(&c, i->member_b, i->param_b);
+        c.like[x < y ? y : x] = x < y ? x : y;
+    }
+    return c;
+}
 
-static uint32_t class_of(const param_classes *c, uint32_t member, uint32_t param) {
+uint32_t rt_class_of(const rt_param_classes *c, uint32_t member, uint32_t param) {
     uint32_t n = c->first[member] + param;
     while (c->like[n] != n) n = c->like[n] = c->like[c->like[n]];
     return n;
 }
 
-static param_classes find_classes(const fuse_job *j) {
+/* By class: one of its parameters is written through. */
+static const bool *find_written_classes(const fuse_job *j, const rt_param_classes *c) {
     const pass_fuse_request *r = &j->request;
-    param_classes c = {.first = ir_new_array(arena_of(j), uint32_t, r->nmembers)};
-    uint32_t n = 0;
-    for (uint32_t m = 0; m < r->nmembers; n += r->members[m++].kernel->nparams) c.first[m] = n;
-    c.like = ir_new_array(arena_of(j), uint32_t, n + 1);
-    c.written = ir_new_array(arena_of(j), bool, n + 1);
-    for (uint32_t k = 0; k < n; k++) c.like[k] = k;
-    for (uint32_t k = 0; k < r->nidentities; k++) {
-        const pass_identity *i = &r->identities[k];
-        c.like[class_of(&c, i->member_a, i->param_a)] = class_of(&c, i->member_b, i->param_b);
-    }
+    bool *written = ir_new_array(arena_of(j), bool, c->n + 1);
     for (uint32_t m = 0; m < r->nmembers; m++)
         for (uint32_t p = 0; p < r->members[m].kernel->nparams; p++)
-            c.written[class_of(&c, m, p)] |= is_written(&j->options.members[m], p);
-    return c;
+            written[rt_class_of(c, m, p)] |= is_written(&j->options.members[m], p);
+    return written;
 }
 
 /* Nothing is proved of memory that has two addresses, if a member writes it by one of them. */
 static void refuse_overlaps(fuse_job *j) {
     if (!j->options.overlap_count) return;
-    const param_classes classes = find_classes(j);
+    const rt_param_classes classes = rt_find_classes(arena_of(j), &j->request);
+    const bool *written = find_written_classes(j, &classes);
     for (size_t n = 0; n < j->options.overlap_count; n++) {
         const spvf_identity *o = &j->options.overlaps[n];
         const ir_func *a = j->request.members[o->member_a].kernel;
         const ir_func *b = j->request.members[o->member_b].kernel;
-        if (classes.written[class_of(&classes, o->member_a, o->param_a)] ||
-            classes.written[class_of(&classes, o->member_b, o->param_b)])
+        if (written[rt_class_of(&classes, o->member_a, o->param_a)] ||
+            written[rt_class_of(&classes, o->member_b, o->param_b)])
             refuse(j, "fuse.overlap",
                    "%s of @%s and %s of @%s reach the same memory from different addresses",
                    name_param(j, a, o->param_a), a->name, name_param(j, b, o->param_b), b->name);
@@ -351,6 +351,7 @@ static void fuse_members(void *arg) {
     fuse_job *j = arg;
     make_fusion(j);
     make_request(j);
+    rt_save_fusion(j->context, &j->options, &j->request);
     make_module(j);
     compose(j);
     optimize_fused(j);

@@ -86,6 +86,16 @@ void rt_explain(rt_report *report, const spvf_fuse_options *options,
 /* spvf_fuse and spvf_explain; one of the results is NULL. */
 spvf_status rt_fuse(spvf_context *context, const spvf_fuse_options *options, spvf_fusion **fusion,
                     spvf_explanation **explanation);
+/* Parameters of all members, numbered one after the other, and which of them are the same. */
+typedef struct {
+    uint32_t *first; /* by member: the number of its first parameter */
+    uint32_t *like;  /* by parameter: an earlier one that is the same, or itself */
+    uint32_t n;      /* of parameters */
+} rt_param_classes;
+/* Of a request that has been checked. */
+rt_param_classes rt_find_classes(ir_arena *a, const pass_fuse_request *r);
+/* The number of the first parameter that is the same. */
+uint32_t rt_class_of(const rt_param_classes *c, uint32_t member, uint32_t param);
 /* The device cannot run what was fused: its explanation is that of a refusal from here on; throws.
  * (fusion.c, as the next ones) */
 void rt_fusion_refuse(spvf_fusion *fusion, const char *why);

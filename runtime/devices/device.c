@@ -3,6 +3,7 @@
  * A submission that is pending ends on a thread of its device.  `rt_device_run` waits for that.
  */
 #include "runtime/devices/device.h"
+#include "runtime/devices/save.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -32,6 +33,7 @@ rt_device *rt_device_open(spvf_context *context, const char *name) {
         if (strncmp(name, drivers[n]->name, length) != 0) continue;
         if (name[length] && name[length] != ':') continue;
         rt_device *d = drivers[n]->open(context, name[length] ? name + length + 1 : NULL);
+        if (d) snprintf(d->name, sizeof d->name, "%s", name);
         if (d) return d;
     }
     refuse_name(context, name);
@@ -93,6 +95,7 @@ void rt_device_run(rt_device *d, const rt_command *command) {
     w.has_ended = false;
     w.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     w.change = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    rt_save_submission(d, &w.submission);
     if (rt_device_submit(d, &w.submission) == RT_ENDED) return;
     rt_device_await(d, &w.submission);
     await_end(&w);

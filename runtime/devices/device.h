@@ -171,12 +171,16 @@ struct rt_driver {
     void (*release)(rt_device *d, rt_memory *m); /* no command uses it */
     /* How many of these bytes have no value yet.  NULL: the device does not know. */
     uint64_t (*undefined)(rt_device *d, const rt_memory *m, uint64_t offset, uint64_t bytes);
+    /* How many bytes the memory has.  NULL: the device does not know. */
+    uint64_t (*size)(const rt_memory *m);
     /* The module outlives the program. */
     rt_program *(*build)(rt_device *d, const ir_module *m);
     /* The function belongs to the program.  Throws when there is no kernel of the name, or when it
      * has no body. */
     rt_function *(*find)(rt_device *d, rt_program *p, const char *kernel);
     const char *(*name_of)(const rt_function *f); /* the kernel's */
+    /* The function's kernel in the module of its program.  NULL: the device does not keep it. */
+    const ir_func *(*kernel)(const rt_function *f);
     void (*discard)(rt_device *d, rt_program *p); /* no launch of it runs */
     /* Does what the launch would do short of running, and throws what that would.  The contents of
      * memory do not matter, and `any` stands for memory that is not there yet.  NULL: nothing is
@@ -218,6 +222,7 @@ typedef struct {
 struct rt_device {
     const rt_driver *driver;
     spvf_context *context;
+    char name[100]; /* by which it was opened, as much as there is room for; "": not by a name */
     spvf_capabilities can;
     pass_reflection reflection; /* what code is told of the device */
     rt_counts counts;

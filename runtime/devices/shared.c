@@ -5,6 +5,7 @@
  * the thread.
  */
 #include "runtime/devices/shared.h"
+#include "runtime/devices/save.h"
 
 void rt_shared_init(rt_shared_device *d, const spvf_context_options *options) {
     *d = (rt_shared_device){.base = NULL};
@@ -110,6 +111,7 @@ static void submit(void *arg) {
     submitting *a = arg;
     rt_device *d = a->device;
     uint64_t reports = d->counts.reports;
+    rt_save_submission(d, a->submission);
     a->progress = rt_device_submit(d, a->submission);
     if (d->counts.reports != reports) ir_throw(&a->submission->context->cx, IR_ERR_INPUT);
 }
@@ -132,6 +134,7 @@ typedef struct {
 
 static void prepare(void *arg) {
     const preparing *p = arg;
+    rt_save_prepared_launch(p->device, p->context, p->launch);
     p->device->driver->prepare(p->device, p->context, p->launch);
 }
 

@@ -342,7 +342,8 @@ static rt_plan_launch parse_launch(parser *p) {
     uint32_t n[3] = {0};
     l.path = take_string(p, "the name of a file with kernels in quotes");
     take(p, ':', "':' and a kernel name");
-    l.kernel = text_of(p, take(p, RT_NAME, "a kernel name"));
+    l.kernel = p->token.kind == RT_STRING ? take_string(p, "a kernel name")
+                                          : text_of(p, take(p, RT_NAME, "a kernel name"));
     for (;;) {
         if (accept_word(p, "global"))
             n[0] = parse_sizes(p, l.range.global, "a global size");

@@ -185,7 +185,13 @@ static uint64_t undefined(rt_device *d, const rt_memory *m, uint64_t offset, uin
     return check_buffer_undefined(m->buffer, offset, bytes);
 }
 
+static uint64_t size_of(const rt_memory *m) { return check_buffer_size(m->buffer); }
+
 /* ------------------------------------------------------------------------------------- programs */
+
+static const ir_func *kernel_of(const rt_function *f) {
+    return ir_func_find(f->program->module, f->name);
+}
 
 static void discard(rt_device *d, rt_program *p) {
     (void)d;
@@ -404,9 +410,11 @@ const rt_driver rt_check_driver = {.name = "check",
                                    .allocate = allocate,
                                    .release = release,
                                    .undefined = undefined,
+                                   .size = size_of,
                                    .build = build,
                                    .find = find,
                                    .name_of = name_of,
+                                   .kernel = kernel_of,
                                    .discard = discard,
                                    .prepare = prepare,
                                    .submit = submit};

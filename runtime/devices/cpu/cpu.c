@@ -41,6 +41,10 @@ static rt_memory *allocate(rt_device *d, const char *name, uint64_t bytes, const
 
 static void *address(const rt_memory *m) { return m->bytes; }
 
+static uint64_t size_of(const rt_memory *m) { return m->size; }
+
+static const ir_func *kernel_of(const rt_function *f) { return f->ir; }
+
 /* ------------------------------------------------------------------------------------- programs */
 
 static void discard(rt_device *d, rt_program *p) {
@@ -290,8 +294,10 @@ const rt_driver rt_cpu_driver = {.name = "cpu",
                                  .address = address,
                                  .release = release,
                                  .build = build,
+                                 .size = size_of,
                                  .find = find,
                                  .name_of = name_of,
+                                 .kernel = kernel_of,
                                  .discard = discard,
                                  .prepare = prepare,
                                  .submit = submit};

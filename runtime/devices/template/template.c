@@ -115,6 +115,10 @@ static rt_memory *wrap(rt_device *d, void *host, uint64_t bytes) {
 
 static void *address(const rt_memory *m) { return rt_cpu_driver.address(m); }
 
+static uint64_t size_of(const rt_memory *m) { return rt_cpu_driver.size(m); }
+
+static const ir_func *kernel_of(const rt_function *f) { return rt_cpu_driver.kernel(f); }
+
 static void release(rt_device *d, rt_memory *m) {
     rt_device *cpu = template_of(d)->cpu;
     cpu->driver->release(cpu, m);
@@ -231,7 +235,9 @@ const rt_driver rt_template_driver = {.name = "template",
                                       .address = address,
                                       .release = release,
                                       .build = build,
+                                      .size = size_of,
                                       .find = find,
                                       .name_of = name_of,
+                                      .kernel = kernel_of,
                                       .discard = discard,
                                       .submit = submit};

@@ -1,0 +1,295 @@
+/* save.c — plans and modules of what a program does, for reports of bugs.
+ *
+ * If the environment variable SPVFUSE_SAVE names a folder, each fusion and each launch of a kernel
+ * becomes a plan there, which `spvfuse run` repeats, before it happens: if the process ends amid of
+ * it, the plan is there.  A plan names modules, as text of the IR, and contents of buffers.
+ *
+ * Names of files are made of their contents, so a module that many plans use is one file, and running
+ * a program again adds nothing.  A plan of a launch is named by its kernel, range and sizes of
+ * buffers: so the first launch of each of these is saved.  Files are written under another name and
+ * renamed, so that a reader finds whole files only; the log gets a line for each plan, in order.
+ *
+ * A process writes at most MOST_PLANS plans and MOST_BYTES of contents.
+ */
+#include "runtime/api/save.h"
+#include "runtime/system/environment.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { MOST_PLANS = 1000, SEEN = 4096 };
+#define MOST_BYTES (UINT64_C(1) << 30)
+
+static char folder[3000]; /* empty: nothing is saved */
+static atomic_uint plans, temporaries;
+static _Atomic uint64_t bytes_written;
+static _Atomic uint64_t seen[SEEN]; /* numbers that were asked about, at their last bits */
+
+static void find_folder(void) {
+    const char *asked = rt_setting(RT_ENV_SAVE);
+    if (asked && strlen(asked) < sizeof folder) strcpy(folder, asked);
+}
+
+bool rt_saves(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, find_folder);
+    return folder[0];
+}
+
+bool rt_save_is_new(uint64_t number) {
+    number |= (uint64_t)1 << 63; /* nothing is 0 */
+    return atomic_exchange(&seen[number % SEEN], number) != number;
+}
+
+/* ---------------------------------------------------------------------------------------- files */
+
+typedef struct {
+    const char *name; /* in the folder */
+    const void *data;
+    size_t size;
+    bool replaces;
+} file;
+
+static bool write_all(int to, const char *data, size_t size) {
+    while (size) {
+        ssize_t wrote = write(to, data, size);
+        if (wrote < 0 && errno == EINTR) continue;
+        if (wrote <= 0) return false;
+        data += wrote;
+        size -= (size_t)wrote;
+    }
+    return true;
+}
+
+/* Under its name there is the whole file, or none. */
+static bool write_file(const file *f) {
+    char path[sizeof folder + 300], temporary[sizeof folder + 60];
+    snprintf(path, sizeof path, "%s/%s", folder, f->name);
+    snprintf(temporary, sizeof temporary, "%s/.%ld-%u", folder, (long)getpid(),
+             atomic_fetch_add(&temporaries, 1));
+    if (!f->replaces && access(path, F_OK) == 0) return true;
+    int to = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (to < 0) return false;
+    bool ok = write_all(to, f->data, f->size);
+    int why = errno;
+    ok = close(to) == 0 && ok && rename(temporary, path) == 0;
+    if (!ok) unlink(temporary);
+    if (!ok && why) errno = why;
+    return ok;
+}
+
+static void put_log(const char *name) {
+    char path[sizeof folder + 20], line[400];
+    snprintf(path, sizeof path, "%s/saved.log", folder);
+    int n = snprintf(line, sizeof line, "%ld %s\n", (long)getpid(), name);
+    int to = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    if (to < 0) return;
+    write_all(to, line, (size_t)n);
+    close(to);
+}
+
+/* Of bytes and what is before them. */
+static const char *name_of(rt_save *s, const char *kind, const void *data, size_t size) {
+    return ir_sprintf(&s->arena, "%016llx.%s", (unsigned long long)ir_hash(1, data, size), kind);
+}
+
+IR_NORETURN static void fail(rt_save *s, const char *name) {
+    ir_report(&s->context->cx, (ir_message){.severity = IR_WARNING}, "SPVFUSE_SAVE: %.300s/%s: %s",
+              folder, name, strerror(errno));
+    ir_throw(s->arena.cx, IR_ERR_IO);
+}
+
+static void add_file(rt_save *s, const file *f) {
+    errno = 0;
+    if (!write_file(f)) fail(s, f->name);
+}
+
+/* ----------------------------------------------------------------------------- parts of the plan */
+
+const char *rt_save_plain_name(rt_save *s, const char *name) {
+    enum { MOST = 60 };
+    char *plain = ir_strndup(&s->arena, name, strlen(name) < MOST ? strlen(name) : MOST);
+    for (char *c = plain; *c; c++)
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", *c))
+            *c = '_';
+    return plain;
+}
+
+void rt_save_comment(rt_save *s, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    ir_put(&s->comments, "# ");
+    ir_vputf(&s->comments, fmt, ap);
+    ir_put(&s->comments, "\n");
+    va_end(ap);
+}
+
+/* The type of elements in the language of plans. */
+static const char *element_name(ir_type t) {
+    switch (ir_kind_of(ir_elem(t))) {
+    case IR_I8: return "i8";
+    case IR_I16: return "i16";
+    case IR_I32: return "i32";
+    case IR_I64: return "i64";
+    case IR_F16: return "f16";
+    case IR_F32: return "f32";
+    case IR_F64: return "f64";
+    default: return "bytes";
+    }
+}
+
+static unsigned element_size(const char *name) {
+    return name[0] == 'b' ? 1 : (unsigned)atoi(name + 1) / 8;
+}
+
+/* Contents that are not known are numbers below 1, or indices. */
+static void put_contents(rt_save *s, const char *element, const rt_saved_buffer *b) {
+    if (b->undefined) return;
+    if (!b->contents) {
+        ir_put(&s->declarations, element[0] == 'f'   ? " = random 1"
+                                 : element[0] == 'i' ? " = iota"
+                                                     : " = 0");
+        return;
+    }
+    if (atomic_fetch_add(&bytes_written, b->bytes) + b->bytes > MOST_BYTES) {
+        rt_save_comment(s, "a buffer has no contents here, as the process has saved so many bytes");
+        ir_put(&s->declarations, " = 0");
+        return;
+    }
+    const char *name = name_of(s, "bin", b->contents, b->bytes);
+    add_file(s, &(file){name, b->contents, b->bytes, false});
+    ir_putf(&s->declarations, " = file \"%s\"", name);
+}
+
+void rt_save_buffer(rt_save *s, uint32_t number, const rt_saved_buffer *b) {
+    const char *element = element_name(b->element);
+    if (b->bytes % element_size(element)) element = "bytes";
+    const uint64_t count = b->bytes / element_size(element);
+    ir_putf(&s->declarations, "buffer b%u %s[%llu]", number, element, (unsigned long long)count);
+    put_contents(s, element, b);
+    ir_putf(&s->declarations, "%s%s\n", b->internal[0] ? " " : "", b->internal);
+    s->place = ir_hash(s->place, &b->bytes, sizeof b->bytes);
+}
+
+void rt_save_value(rt_save *s, uint32_t number, const void *bytes, size_t size) {
+    const unsigned char *at = bytes;
+    ir_putf(&s->declarations, "scalar v%u bytes[%zu] = ", number, size);
+    for (size_t n = 0; n < size; n++) ir_putf(&s->declarations, n ? ",%u" : "%u", at[n]);
+    ir_put(&s->declarations, "\n");
+}
+
+static const char *save_module(rt_save *s, const ir_module *m) {
+    ir_text text = {.arena = &s->arena};
+    ir_print_module(&text, m, IR_PRINT_LOC);
+    const char *name = name_of(s, "ir", text.data, text.n);
+    add_file(s, &(file){name, text.data, text.n, false});
+    return name;
+}
+
+static void put_sizes(rt_save *s, const char *word, const uint64_t sizes[3], uint32_t dims) {
+    ir_putf(&s->launches, " %s", word);
+    for (uint32_t d = 0; d < dims; d++)
+        ir_putf(&s->launches, " %llu", (unsigned long long)sizes[d]);
+}
+
+/* Plans have whole work-groups only. */
+static bool has_whole_groups(const spvf_range *r) {
+    for (uint32_t d = 0; d < r->dims; d++)
+        if (!r->local[d] || r->global[d] % r->local[d]) return false;
+    return true;
+}
+
+void rt_save_launch(rt_save *s, const ir_func *kernel, const spvf_range *r) {
+    const char *module = save_module(s, kernel->module);
+    ir_putf(&s->launches, "launch \"%s\":\"%s\"", module, kernel->name);
+    put_sizes(s, "global", r->global, r->dims);
+    if (has_whole_groups(r))
+        put_sizes(s, "local", r->local, r->dims);
+    else if (r->local[0])
+        rt_save_comment(s, "the last work-groups were smaller: the local size is left out");
+    if (r->offset[0] || r->offset[1] || r->offset[2]) put_sizes(s, "offset", r->offset, r->dims);
+    if (kernel->nparams) ir_put(&s->launches, " args");
+    s->place = ir_hash(s->place, module, strlen(module));
+    s->place = ir_hash(s->place, kernel->name, strlen(kernel->name));
+    s->place = ir_hash(s->place, r->global, sizeof r->global);
+    s->place = ir_hash(s->place, r->local, sizeof r->local);
+    s->place = ir_hash(s->place, r->offset, sizeof r->offset);
+}
+
+static bool is_said(const ir_param *p) { return !(p->attrs & IR_PARAM_PADDING); }
+
+/* Is one said of those before it, or after it, that are of its struct, or (closure 0) of all? */
+static bool is_said_before(const ir_func *f, uint32_t n, uint32_t closure) {
+    while (n--) {
+        if (closure && f->param[n].closure != closure) return false;
+        if (is_said(&f->param[n])) return true;
+    }
+    return false;
+}
+
+static bool is_said_after(const ir_func *f, uint32_t n, uint32_t closure) {
+    while (++n < f->nparams && f->param[n].closure == closure)
+        if (is_said(&f->param[n])) return true;
+    return false;
+}
+
+void rt_save_arg(rt_save *s, const ir_func *f, uint32_t n, const char *text) {
+    const uint32_t closure = f->param[n].closure;
+    if (!is_said(&f->param[n])) return;
+    ir_put(&s->launches, is_said_before(f, n, 0) ? ", " : " ");
+    if (closure && !is_said_before(f, n, closure)) ir_put(&s->launches, "{");
+    ir_put(&s->launches, text);
+    if (closure && !is_said_after(f, n, closure)) ir_put(&s->launches, "}");
+}
+
+/* -------------------------------------------------------------------------------------- the plan */
+
+typedef struct {
+    rt_save save;
+    const rt_save_request *request;
+    ir_text text;
+    const char *name;
+} saving;
+
+extern char **environ;
+
+/* What the process was told, as it may matter. */
+static void put_settings(ir_text *t) {
+    for (char **e = environ; e && *e; e++)
+        if ((strncmp(*e, "SPVFUSE_", 8) == 0 && strncmp(*e, "SPVFUSE_SAVE=", 13) != 0) ||
+            strncmp(*e, "SPVF_", 5) == 0)
+            ir_putf(t, "# environment: %.*s\n", (int)strcspn(*e, "\n\r"), *e);
+}
+
+static void write_plan(void *arg) {
+    saving *j = arg;
+    rt_save *s = &j->save;
+    j->request->write(s, j->request->arg);
+    ir_text *t = &j->text;
+    t->arena = &s->arena;
+    ir_putf(t, "# spvfuse %s\n", spvf_version_text());
+    put_settings(t);
+    if (s->comments.n) ir_put(t, s->comments.data);
+    if (s->declarations.n) ir_put(t, s->declarations.data);
+    if (s->launches.n) ir_put(t, s->launches.data);
+    j->name = ir_sprintf(&s->arena, "%s-%s-%016llx.plan", j->request->kind,
+                         rt_save_plain_name(s, j->request->name), (unsigned long long)s->place);
+    add_file(s, &(file){j->name, t->data, t->n, j->request->replaces});
+    put_log(j->name);
+}
+
+void rt_save_plan(spvf_context *context, const rt_save_request *request) {
+    ir_ctx cx = {.limit = 0};
+    saving j = {.request = request};
+    if (!rt_saves() || atomic_fetch_add(&plans, 1) >= MOST_PLANS) return;
+    ir_arena_init(&j.save.arena, &cx);
+    j.save.context = context;
+    j.save.comments.arena = j.save.declarations.arena = j.save.launches.arena = &j.save.arena;
+    ir_try(&cx, write_plan, &j);
+    ir_arena_free(&j.save.arena);
+}

@@ -1,0 +1,126 @@
+#!/bin/sh
+# save.sh BUILD: with SPVFUSE_SAVE, what programs fuse and launch becomes plans, which the command runs
+# with the same results; what cannot be written is a warning.
+set -u
+build=$(cd "$1" && pwd)
+# shellcheck source=tests/count.sh
+. tests/count.sh
+here=$PWD
+spvfuse=$build/spvfuse
+save=$work/save
+export SPVFUSE_CACHE=0
+check "a folder" mkdir "$save"
+
+# What a program saves, by the pattern of its name.
+saved() { find "$save" -name "$1" | sort; }
+count() { saved "$1" | wc -l; }
+# runs OPTION… PLAN: without an error or a warning.
+runs() { "$spvfuse" run "$@" >"$work/out" 2>&1 && ! grep -E 'error|warning' "$work/out"; }
+all_run() { # PATTERN OPTION…
+    pattern=$1
+    shift
+    [ "$(count "$pattern")" != 0 ] || return 1
+    for plan in $(saved "$pattern"); do runs "$@" "$plan" || { cat "$plan"; return 1; }; done
+}
+is_logged() {
+    for plan in $(saved '*.plan'); do
+        grep -q "^[0-9]* $(basename "$plan")\$" "$save/saved.log" || return 1
+    done
+}
+# A buffer of the plan of a launch has these values when it has run.
+gives() { # PATTERN BUFFER VALUES
+    { cat "$(saved "$1")" && echo "expect $2[0..3] = $3"; } >"$save/expects"
+    runs -O0 -d cpu "$save/expects" && runs -O0 "$save/expects" && rm "$save/expects"
+}
+again() { # COMMAND…: nothing more is saved
+    before=$(ls "$save")
+    "$@" >/dev/null 2>&1
+    [ "$before" = "$(ls "$save")" ]
+}
+
+cat >"$work/k.cl" <<'C'
+typedef struct { int first; float by; } how;
+kernel void fill(global float *x) { x[get_global_id(0)] = get_global_id(0); }
+kernel void scale(global const float *x, float by, global float *y) {
+    y[get_global_id(0)] = x[get_global_id(0)] * by;
+}
+kernel void turn(global const float *x, how h, local float *t, global float *y) {
+    size_t l = get_local_id(0), n = get_local_size(0), i = get_global_id(0);
+    t[l] = x[i];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    y[i] = t[n - 1 - l] * h.by + h.first;
+}
+C
+cat >"$work/k.plan" <<'PLAN'
+buffer x f32[256]
+buffer y f32[256]
+buffer z f32[256] = 0
+scalar h bytes[8] = 1, 0, 0, 0, 0, 0, 0, 63
+fuse "pair" { launch "k.cl":fill global 256 args x
+  launch "k.cl":scale global 256 args x, 3.0f, y }
+launch "k.cl":turn global 256 local 4 args y, h, local 16, z
+expect z[0..3] = 5.5, 4.0, 2.5, 1.0
+PLAN
+sed -i 's/fuse "pair"/fuse pair/' "$work/k.plan"
+plan() { SPVFUSE_SAVE=$save "$spvfuse" run "$@" "$work/k.plan"; }
+check "a plan" plan -d cpu
+check "its fusion" [ "$(count 'fuse-pair-*.plan')" = 1 ]
+check "its launches" [ "$(count 'launch-*.plan')" = 2 ]
+check "in the log" is_logged
+check "fusions run" all_run 'fuse-*.plan' --validate -d cpu
+check "fusions are checked" all_run 'fuse-*.plan' --validate
+check "launches run" all_run 'launch-*.plan' -O0 -d cpu
+check "a launch gives the same" gives 'launch-turn-*.plan' b3 '5.5, 4.0, 2.5, 1.0'
+check "nothing is saved twice" again plan -d cpu
+check "for its user only" sh -c "! find '$save' -type f -perm /077 | grep ."
+check "nothing is left over" sh -c "! find '$save' -name '.*' -type f | grep ."
+
+# On the interpreter, memory without contents stays so.
+rm -r "$save" && mkdir "$save"
+check "on device check" plan -d check
+check "they run there" all_run 'launch-*.plan' -O0
+check "what has no contents" sh -c "grep -q '^buffer b[0-9]* f32\[256\]\$' '$save'/launch-*.plan"
+
+# A program with queues and a graph, which fuses.
+rm -r "$save" && mkdir "$save"
+graph() {
+    gcc -std=c17 -I"$here" "$here/docs/examples/graph.c" "$build/libspvfuse.a" -lm -o "$work/graph" &&
+        "$spvfuse" opt "$here/docs/examples/kernels.cl" >"$work/kernels.ir" &&
+        SPVFUSE_SAVE=$save "$work/graph" "$work/kernels.ir"
+}
+if [ "$(basename "$build")" = build ]; then
+    check "a graph" graph
+    check "a graph is saved" all_run 'fuse-*.plan' --validate -d cpu
+    check "and its launches" all_run 'launch-*.plan' -O0 -d cpu
+fi
+
+# An OpenCL program, which knows nothing of it.
+opencl() {
+    gcc -std=c17 "$here/docs/examples/command_buffer.c" -lOpenCL -o "$work/opencl" &&
+        OCL_ICD_VENDORS=$build/spvfuse.icd SPVFUSE_SAVE=$save "$work/opencl" "$here/docs/examples/kernels.cl"
+}
+if [ "$(basename "$build")" = build ] && [ -e /usr/include/CL/cl.h ]; then
+    rm -r "$save" && mkdir "$save"
+    check "OpenCL" opencl
+    check "its fusion is saved" all_run 'fuse-*.plan' --validate -d cpu
+    check "its launch is saved" all_run 'launch-*.plan' -O0 -d cpu
+    check "and gives the same" gives 'launch-*.plan' b2 '1, 3, 5, 7'
+    check "OpenCL, again" again opencl
+fi
+
+# The plan is there before what fails.
+broken=$build/tests/runtime/cli/broken
+fails() {
+    rm -r "$save" && mkdir "$save"
+    unset SPVF_ABORT SPVFUSE_ABORT
+    ! BREAK=$1 SPVFUSE_SAVE=$save "$broken" run -d cpu "$work/k.plan" 2>"$work/err" &&
+        grep -q "internal error in $1" "$work/err" && all_run '*.plan' -d cpu
+}
+if [ -x "$broken" ]; then check "a bug" fails select; fi
+# A folder that is none is a warning.
+no_folder() {
+    SPVFUSE_SAVE=$work/nowhere "$spvfuse" run -d cpu "$work/k.plan" 2>"$work/err" &&
+        grep -q "warning: SPVFUSE_SAVE: $work/nowhere/.*: No such file or directory" "$work/err"
+}
+check "no folder" no_folder
+finish
