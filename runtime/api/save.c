@@ -247,7 +247,7 @@ void rt_save_arg(rt_save *s, const ir_func *f, uint32_t n, const char *text) {
     if (closure && !is_said_after(f, n, closure)) ir_put(&s->launches, "}");
 }
 
-/* -------------------------------------------------------------------------------------- the plan */
+/* ------------------------------------------------------------------------------------- the plan */
 
 typedef struct {
     rt_save save;
