@@ -1,13 +1,14 @@
 /* save.c — plans and modules of what a program does, for reports of bugs.
  *
  * If the environment variable SPVFUSE_SAVE names a folder, each fusion and each launch of a kernel
- * becomes a plan there, which `spvfuse run` repeats, before it happens: if the process ends amid of
- * it, the plan is there.  A plan names modules, as text of the IR, and contents of buffers.
+ * becomes a plan there, which `spvfuse run` repeats, before it happens: if the process ends amid
+ * of it, the plan is there.  A plan names modules, as text of the IR, and contents of buffers.
  *
  * Names of files are made of their contents, so a module that many plans use is one file, and
- * running a program again adds nothing.  A plan of a launch is named by its kernel, range and sizes of
- * buffers: so the first launch of each of these is saved.  Files are written under another name and
- * renamed, so that a reader finds whole files only; the log gets a line for each plan, in order.
+ * running a program again adds nothing.  A plan of a launch is named by its kernel, range and
+ * sizes of buffers: so the first launch of each of these is saved.  Files are written under
+ * another name and renamed, so that a reader finds whole files only; the log gets a line for each
+ * plan, in order.
  *
  * A process writes at most MOST_PLANS plans and MOST_BYTES of contents.
  */
@@ -109,7 +110,7 @@ static void add_file(rt_save *s, const file *f) {
     if (!write_file(f)) fail(s, f->name);
 }
 
-/* ------------------------------------------------------------------------------ parts of the plan */
+/* ---------------------------------------------------------------------------- parts of the plan */
 
 const char *rt_save_plain_name(rt_save *s, const char *name) {
     enum { MOST = 60 };

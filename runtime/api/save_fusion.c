@@ -2,8 +2,8 @@
  *
  * A request of fusion has neither the contents of buffers nor all values, so the plan makes some
  * up: floats are random numbers, integers the number of work-items, as sizes mostly are, and
- * buffers have the bytes that kernels access with these (pass_find_reach).  Finding that may be what
- * fails, so before it is found, the plan is written with a size for each work-item.
+ * buffers have the bytes that kernels access with these (pass_find_reach).  Finding that may be
+ * what fails, so before it is found, the plan is written with a size for each work-item.
  */
 #include "ir/eval.h"
 #include "runtime/api/save.h"

@@ -1,9 +1,9 @@
 /* save.c — a plan of a launch: the kernel in its module, values, and what memory holds before.
  *
  * Of launches with the same kernel, range and sizes of memory, the first one is saved.  Addresses
- * that lead to memory of a size that is not known, and NULL, become small buffers without contents;
- * an argument that begins within a buffer becomes a buffer from there on.  Devices that keep no
- * module save nothing (rt_driver.kernel).
+ * that lead to memory of a size that is not known, and NULL, become small buffers without
+ * contents; an argument that begins within a buffer becomes a buffer from there on.  Devices that
+ * keep no module save nothing (rt_driver.kernel).
  */
 #include "runtime/devices/save.h"
 #include "runtime/api/save.h"
