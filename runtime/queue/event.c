@@ -66,8 +66,8 @@ static void call(rt_event *e, rt_callback *list, int32_t status) {
     }
 }
 
-static rt_callback *change_status(rt_event *e, int32_t status) {
-    e->time[status < 0 ? RT_COMPLETE : status] = rt_now_ns();
+static rt_callback *change_status(rt_event *e, int32_t status, uint64_t now) {
+    e->time[status < 0 ? RT_COMPLETE : status] = now;
     if (status <= RT_COMPLETE && !e->time[RT_RUNNING]) e->time[RT_RUNNING] = e->time[RT_COMPLETE];
     atomic_store_explicit(&e->status, status, memory_order_release);
     return take_due(e, status);
@@ -139,10 +139,11 @@ static void leave_live(rt_event *e) {
 }
 
 /* With the lock held: the callbacks that are to be called. */
-static rt_callback *end_without_callbacks(rt_event *e, int32_t status, rt_event **handed) {
+static rt_callback *end_without_callbacks(rt_event *e, int32_t status, uint64_t now,
+                                          rt_event **handed) {
     rt_scheduler *s = e->scheduler;
     leave_live(e);
-    rt_callback *due = change_status(e, status);
+    rt_callback *due = change_status(e, status, now);
     unblock(e, status < 0, due ? NULL : handed);
     if (e->queue) rt_queue_remove(e->queue, e);
     if (e->awaited || (e->queue && rt_queue_is_awaited(e->queue))) pthread_cond_broadcast(&s->done);
@@ -158,7 +159,7 @@ static void finish(rt_event *e, int32_t status, rt_event **handed) {
         pthread_mutex_unlock(&s->lock);
         return;
     }
-    rt_callback *due = end_without_callbacks(e, status, handed);
+    rt_callback *due = end_without_callbacks(e, status, rt_now_ns(), handed);
     if (due) rt_scheduler_begin_callbacks(s);
     pthread_mutex_unlock(&s->lock);
     if (!due) return;
@@ -186,16 +187,16 @@ static int32_t settle(rt_event *e, int32_t status) {
 }
 
 /* With the lock held. */
-static rt_callback *begin_to_run(rt_event *e) {
+static rt_callback *begin_to_run(rt_event *e, uint64_t now) {
     e->runner = pthread_self();
     e->is_called = true;
-    return change_status(e, RT_RUNNING);
+    return change_status(e, RT_RUNNING, now);
 }
 
 static int32_t run(rt_event *e) {
     rt_scheduler *s = e->scheduler;
     pthread_mutex_lock(&s->lock);
-    rt_callback *due = begin_to_run(e);
+    rt_callback *due = begin_to_run(e, rt_now_ns());
     pthread_mutex_unlock(&s->lock);
     call(e, due, RT_RUNNING);
     return e->run(e);
@@ -235,6 +236,7 @@ static rt_event *take_continued(rt_scheduler *s) {
  * left to a thread of the scheduler, as those may take any time. */
 static rt_event *end_list(rt_scheduler *s, rt_event *list) {
     rt_event *ended = NULL;
+    uint64_t now = rt_now_ns();
     for (rt_event *e = list, *next; e; e = next) {
         next = e->next;
         e->is_ending = false;
@@ -243,7 +245,7 @@ static rt_event *end_list(rt_scheduler *s, rt_event *list) {
             rt_scheduler_add(s, e);
             continue;
         }
-        end_without_callbacks(e, e->outcome, NULL);
+        end_without_callbacks(e, e->outcome, now, NULL);
         e->next = ended;
         ended = e;
     }
@@ -292,7 +294,7 @@ rt_event *rt_event_execute(rt_event *e) { return end_or_go_on(e, status_to_end_w
 
 void rt_event_give_up(rt_event *e) {
     leave_live(e);
-    change_status(e, e->why_not);
+    change_status(e, e->why_not, rt_now_ns());
     e->waiting = NULL;
     e->callbacks = NULL;
     if (e->queue) rt_queue_remove(e->queue, e);
@@ -334,13 +336,14 @@ bool rt_event_submit(rt_event *e, const rt_blocker *blockers, uint32_t n) {
     rt_event_retain(e);
     e->edges = edges;
     for (uint32_t k = 0; k < n; k++) add_edge(e, &edges[k], &blockers[k]);
-    rt_callback *due = change_status(e, RT_SUBMITTED);
+    const uint64_t now = rt_now_ns();
+    rt_callback *due = change_status(e, RT_SUBMITTED, now);
     assert(!due && "it has no callbacks yet");
     (void)due;
     become_live(e);
     e->is_left = e->blockers == 0 && e->prompt && !e->failed;
     if (e->is_left)
-        begin_to_run(e);
+        begin_to_run(e, now);
     else if (e->blockers == 0)
         rt_scheduler_add(e->scheduler, e);
     return true;

@@ -91,6 +91,7 @@ static cuda *make_device(spvf_context *context) {
     pthread_mutex_init(&d->lock, NULL);
     rt_watch_forks();
     rt_cond_init(&d->change);
+    rt_cond_init(&d->told);
     d->end = &d->first;
     return d;
 }

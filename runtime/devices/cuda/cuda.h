@@ -38,11 +38,13 @@ typedef struct cu_graph_state *cu_graph;
 typedef struct cu_node_state *cu_node;
 typedef struct cu_replay_state *cu_replay; /* a graph made ready */
 typedef struct cuda_replay cuda_replay;    /* a graph of the driver (replays.c) */
+typedef struct cuda_event cuda_event;      /* an event of the driver (ends.c) */
 typedef struct cuda_printer cuda_printer;  /* memory for what a launch prints (prints.c) */
 
 /* Numbers of the driver's enumerations. */
 enum {
     CU_INVALID_VALUE = 1,
+    CU_OUT_OF_MEMORY = 2,
     CU_NOT_READY = 600,
     CU_MOST_PITCH = 11, /* attributes of devices: bytes */
     CU_PROCESSORS = 16,
@@ -212,13 +214,11 @@ typedef struct cuda_pending cuda_pending;
 struct cuda_pending {
     rt_submission *submission;
     cuda_printer *printers;
-    cu_event event;  /* after it, or NULL */
-    uint64_t number; /* the first one has 1 */
+    cuda_event *event; /* after it, or NULL */
+    uint64_t number;   /* the first one has 1 */
     cuda_pending *next;
 };
 _Static_assert(sizeof(cuda_pending) <= RT_OWN_BYTES, "it lies in the submission");
-
-enum { CUDA_MOST_EVENTS = 64 /* that are kept */ };
 
 typedef struct {
     rt_device base; /* the first member */
@@ -243,13 +243,14 @@ typedef struct {
     cuda_printer *printers;         /* that are not in use */
     cuda_pending *first, **end;     /* that have not ended */
     uint64_t submitted, hurried; /* numbers of the last one, and of the last that is waited for */
-    cu_event free_event[CUDA_MOST_EVENTS];
+    uint64_t awaited;            /* the last one that a thread of the program waits for itself */
+    cuda_event *free_event;      /* a list of those that are not in use */
     unsigned free_events;
-    pthread_t waiter; /* the thread of ends.c */
-    pthread_cond_t change;
+    pthread_t waiter;            /* the thread of ends.c */
+    pthread_cond_t change, told; /* for that thread; after is_telling */
     uint32_t forks_at_start; /* 1 more than forks before the thread was started; 0: it was not */
     bool dozes, sleeps, closing; /* it: for a while; until something is submitted */
-    bool is_awaited;             /* a thread waits for what is first */
+    bool is_telling;             /* a thread tells of ends */
     char lost[400];              /* why the device cannot be used any more; "": it can */
     _Atomic bool is_lost;        /* so there is a reason */
 } cuda;

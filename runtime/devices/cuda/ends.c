@@ -9,9 +9,13 @@
  * back.
  *
  * A thread of the program that waits need not wait for that thread: it waits for the stream or the
- * event itself, and ends what has ended (cuda_await).  One thread at a time does so.  As long as
- * submissions keep coming the thread of the device looks after a while, and not each time that the
- * first one is submitted, because waking it costs more than a launch.
+ * event itself, and ends what has ended (cuda_await).  Several threads may wait at once, each for
+ * its own submission, and one at a time tells of ends.  As long as submissions keep coming the
+ * thread of the device looks after a while, and not each time that the first one is submitted,
+ * because waking it costs more than a launch.
+ *
+ * An event of the driver is recorded again only when no thread waits for it any more: otherwise
+ * that thread would wait for a later submission.
  *
  * Whatever waits first asks a few times whether an event has come, as most kernels are short, and
  * then sleeps until it has.
@@ -22,6 +26,7 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <time.h>
 
 enum { EVENT_SLEEPS = 1, EVENT_HAS_NO_TIME = 2 }; /* flags of events */
@@ -29,33 +34,65 @@ enum { ASK_NS = 50000, WHILE_NS = 1000000, PATIENCE = 50 /* whiles without a sub
 
 /* --------------------------------------------------------------------------------------- events */
 
-/* With the lock held. */
-static cu_result take_event(cuda *d, cu_event *e) {
-    if (d->free_events) {
-        *e = d->free_event[--d->free_events];
-        return 0;
-    }
-    return d->cu->event(e, EVENT_SLEEPS | EVENT_HAS_NO_TIME);
+enum { MOST_EVENTS = 64 /* that are kept */ };
+
+/* An event of the driver. */
+struct cuda_event {
+    cu_event event;
+    unsigned users;   /* the submission that it follows, and threads that wait for it */
+    cuda_event *next; /* of those that are not in use */
+};
+
+/* With the lock held: one that is not in use, or NULL. */
+static cuda_event *take_event(cuda *d) {
+    cuda_event *e = d->free_event;
+    if (!e) return NULL;
+    d->free_event = e->next;
+    d->free_events--;
+    e->users = 1;
+    return e;
 }
 
-static void keep_event(cuda *d, cu_event e) {
-    if (d->free_events < CUDA_MOST_EVENTS)
-        d->free_event[d->free_events++] = e;
+static void destroy_event(const cuda *d, cuda_event *e) {
+    d->cu->end_event(e->event);
+    free(e);
+}
+
+/* With the lock held: one user less. */
+static void leave_event(cuda *d, cuda_event *e) {
+    if (--e->users) return;
+    if (d->free_events == MOST_EVENTS) {
+        destroy_event(d, e);
+        return;
+    }
+    e->next = d->free_event;
+    d->free_event = e;
+    d->free_events++;
+}
+
+static cu_result make_event(const cuda *d, cuda_event **out) {
+    cuda_event *e = calloc(1, sizeof *e);
+    if (!e) return CU_OUT_OF_MEMORY;
+    cu_result error = d->cu->event(&e->event, EVENT_SLEEPS | EVENT_HAS_NO_TIME);
+    e->users = 1;
+    if (error)
+        free(e);
     else
-        d->cu->end_event(e);
+        *out = e;
+    return error;
 }
 
 /* After all that is in the stream; *out is NULL after an error. */
-static cu_result record(cuda *d, cu_event *out) {
-    cu_event e = NULL;
+static cu_result record(cuda *d, cuda_event **out) {
     pthread_mutex_lock(&d->lock);
-    cu_result error = take_event(d, &e);
+    cuda_event *e = take_event(d);
     pthread_mutex_unlock(&d->lock);
-    if (!error) error = d->cu->record(e, d->stream);
+    cu_result error = e ? 0 : make_event(d, &e);
+    if (!error) error = d->cu->record(e->event, d->stream);
     *out = error ? NULL : e;
     if (!error || !e) return error;
     pthread_mutex_lock(&d->lock);
-    keep_event(d, e);
+    leave_event(d, e);
     pthread_mutex_unlock(&d->lock);
     return error;
 }
@@ -66,11 +103,11 @@ static uint64_t now_ns(void) {
     return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static cu_result wait_for(const cuda *d, cu_event e) {
+static cu_result wait_for(const cuda *d, const cuda_event *e) {
     const uint64_t end = now_ns() + ASK_NS;
     cu_result error;
-    while ((error = d->cu->query(e)) == CU_NOT_READY && now_ns() < end) sched_yield();
-    return error == CU_NOT_READY ? d->cu->wait_for(e) : error;
+    while ((error = d->cu->query(e->event)) == CU_NOT_READY && now_ns() < end) sched_yield();
+    return error == CU_NOT_READY ? d->cu->wait_for(e->event) : error;
 }
 
 /* ----------------------------------------------------------------------------------------- ends */
@@ -98,45 +135,58 @@ static void end_all(cuda *d, cuda_pending *list, cu_result error, const char *wh
 
 /* ----------------------------------------------------------------------------------- the thread */
 
-/* With the lock held: takes the submissions up to this one, and their events back. */
-static cuda_pending *take_until(cuda *d, cuda_pending *last) {
-    cuda_pending *list = d->first;
-    for (cuda_pending *p = list; p != last->next; p = p->next)
-        if (p->event) keep_event(d, p->event);
-    d->first = last->next;
+/* With the lock held: takes the submissions up to a number, and their events back. */
+static cuda_pending *take_until(cuda *d, uint64_t number) {
+    cuda_pending *list = d->first, **at = &list;
+    for (; *at && (*at)->number <= number; at = &(*at)->next)
+        if ((*at)->event) leave_event(d, (*at)->event);
+    d->first = *at;
+    *at = NULL;
     if (!d->first) d->end = &d->first;
-    last->next = NULL;
     return list;
+}
+
+/* With the lock held, which is let go: the submissions up to a number have ended.  Where another
+ * thread tells of ends, this one waits for it, so what is printed is in order. */
+static void tell_until(cuda *d, uint64_t number, cu_result error) {
+    char why[RT_CAUGHT_SIZE] = "";
+    while (d->is_telling) pthread_cond_wait(&d->told, &d->lock);
+    if (!d->first || d->first->number > number) return;
+    d->is_telling = true;
+    pthread_mutex_unlock(&d->lock);
+    if (error) describe_end(d, error, why);
+    pthread_mutex_lock(&d->lock);
+    cuda_pending *list = take_until(d, number);
+    pthread_mutex_unlock(&d->lock);
+    end_all(d, list, error, why);
+    pthread_mutex_lock(&d->lock);
+    d->is_telling = false;
+    pthread_cond_broadcast(&d->told);
 }
 
 /* Until all that is in the stream has ended. */
 static cu_result wait_for_stream(cuda *d) {
-    cu_event e;
+    cuda_event *e;
     cu_result error = record(d, &e);
     if (!error) error = wait_for(d, e);
     pthread_mutex_lock(&d->lock);
-    if (e) keep_event(d, e);
+    if (e) leave_event(d, e);
     pthread_mutex_unlock(&d->lock);
     return error;
 }
 
 /* With the lock held, which is let go: waits for the end of this submission by its event, or for
- * all that is in the stream, and tells of the ends.  One thread at a time does so: what is printed
- * is in order. */
-static void end_until(cuda *d, cuda_pending *last, cu_result (*wait_for_all)(cuda *d)) {
-    char why[RT_CAUGHT_SIZE] = "";
-    cu_event e = last->event;
-    d->is_awaited = true;
+ * all that is in the stream, and tells of the ends. */
+static void end_until(cuda *d, const cuda_pending *last, cu_result (*wait_for_all)(cuda *d)) {
+    cuda_event *e = last->event;
+    const uint64_t number = last->number;
+    if (e) e->users++;
     pthread_mutex_unlock(&d->lock);
     cu_result error = d->cu->set_current(d->context);
     if (!error) error = e ? wait_for(d, e) : wait_for_all(d);
-    if (error) describe_end(d, error, why);
     pthread_mutex_lock(&d->lock);
-    cuda_pending *list = take_until(d, last);
-    pthread_mutex_unlock(&d->lock);
-    end_all(d, list, error, why);
-    pthread_mutex_lock(&d->lock);
-    d->is_awaited = false;
+    if (e) leave_event(d, e);
+    tell_until(d, number, error);
 }
 
 /* With the lock held, which is let go: up to the first event that is there. */
@@ -165,10 +215,12 @@ static void sleep_until_submitted(cuda *d) {
     d->sleeps = false;
 }
 
-/* With the lock held: is the first submission waited for, or as old as a while? */
+/* With the lock held: is the thread to wait for the first submission?  Something else waits for it,
+ * or it is as old as a while and no thread of the program waits by itself. */
 static bool is_due(const cuda *d, uint64_t seen) {
-    return d->first && !d->is_awaited &&
-           (d->first->number <= d->hurried || d->first->number <= seen || d->closing);
+    if (!d->first) return false;
+    const uint64_t number = d->first->number;
+    return number <= d->hurried || d->closing || (number <= seen && number > d->awaited);
 }
 
 static void *work(void *arg) {
@@ -207,7 +259,7 @@ void cuda_expect_end(cuda *d, cuda_pending *p) {
     if (p->submission->exact) cuda_must(d, "cuEventRecord", record(d, &p->event));
     pthread_mutex_lock(&d->lock);
     bool ok = start_thread(d);
-    if (!ok && p->event) keep_event(d, p->event);
+    if (!ok && p->event) leave_event(d, p->event);
     if (ok) {
         p->number = ++d->submitted;
         *d->end = p;
@@ -234,10 +286,10 @@ bool cuda_await(rt_device *device, rt_submission *s) {
     cuda *d = (cuda *)device;
     cuda_pending *p = (cuda_pending *)(void *)s->own;
     pthread_mutex_lock(&d->lock);
-    bool waits = d->first && d->first->number <= p->number && !d->is_awaited;
+    bool waits = d->first && d->first->number <= p->number && !d->is_telling;
     while (waits && !p->event && p->next) p = p->next;
+    if (waits && p->number > d->awaited) d->awaited = p->number;
     if (waits) end_until(d, p, wait_by_driver);
-    if (waits && is_due(d, 0)) pthread_cond_signal(&d->change);
     pthread_mutex_unlock(&d->lock);
     return waits;
 }
@@ -250,6 +302,7 @@ void cuda_stop(cuda *d) {
         pthread_mutex_unlock(&d->lock);
         pthread_join(d->waiter, NULL);
     }
-    while (d->free_events) d->cu->end_event(d->free_event[--d->free_events]);
+    for (cuda_event *e; (e = take_event(d));) destroy_event(d, e);
+    pthread_cond_destroy(&d->told);
     pthread_cond_destroy(&d->change);
 }

@@ -372,6 +372,13 @@ API void fake_cuda_hold(int held) {
     pthread_mutex_unlock(&ends.lock);
 }
 
+API void fake_cuda_release(unsigned n) {
+    pthread_mutex_lock(&ends.lock);
+    ends.held_at += n;
+    pthread_cond_broadcast(&ends.change);
+    pthread_mutex_unlock(&ends.lock);
+}
+
 static _Thread_local unsigned waits;
 
 API unsigned fake_cuda_waits(void) { return waits; }
@@ -448,7 +455,10 @@ API result cuStreamDestroy_v2(void *stream) {
 
 API result cuStreamSynchronize(void *stream) {
     (void)stream;
-    wait_until(ends.given);
+    pthread_mutex_lock(&ends.lock);
+    unsigned last = ends.given;
+    pthread_mutex_unlock(&ends.lock);
+    wait_until(last);
     ENTER("cuStreamSynchronize", true);
     return OK;
 }

@@ -42,6 +42,8 @@ const fake_cuda_launch *fake_cuda_launch_at(unsigned n);
 unsigned fake_cuda_waits(void);
 /* While the device is held, events that are recorded do not come; commands have run all the same. */
 void fake_cuda_hold(int held);
+/* The next n of these come. */
+void fake_cuda_release(unsigned n);
 /* Forgets calls, launches and failures; memory and modules stay. */
 void fake_cuda_forget(void);
 /* What launches do; NULL: nothing.  Parameters are where the driver got them. */

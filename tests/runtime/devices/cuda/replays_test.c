@@ -390,6 +390,33 @@ Test(cuda_ends, threads_that_wait_at_once_all_go_on) {
     close_queue();
 }
 
+static void *wait_for_end(void *e) {
+    cr_expect_eq(spvf_event_wait(e), SPVF_OK);
+    return NULL;
+}
+
+/* The launch before it has ended, and the one that it waits for does not end. */
+Test(cuda_ends, a_thread_that_waits_for_a_later_launch_holds_up_no_other, .timeout = 20) {
+    spvf_event *first, *second;
+    pthread_t thread;
+    open_queue();
+    launch_and_wait(true);
+    fake_cuda_hold(true);
+    enqueue(&first);
+    enqueue(&second);
+    cr_assert_eq(pthread_create(&thread, NULL, wait_for_end, second), 0);
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    fake_cuda_release(1);
+    cr_expect_eq(spvf_event_wait(first), SPVF_OK);
+    cr_expect_not(spvf_event_ended(second, NULL));
+    fake_cuda_hold(false);
+    pthread_join(thread, NULL);
+    spvf_event_destroy(first);
+    spvf_event_destroy(second);
+    expect_sums(t.b[1], 3);
+    close_queue();
+}
+
 /* A thread waits while another one goes on launching, and no end is lost in the end. */
 Test(cuda_ends, what_is_held_ends_for_all_that_wait) {
     static const int number = 0;
