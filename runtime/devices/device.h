@@ -138,6 +138,8 @@ struct rt_submission {
     /* 0, or the number of a recording (rt_new_recording): its submissions launch the same kernels in
      * the same order, with other arguments, so a device may keep what it has made of them. */
     uint64_t recording;
+    /* 0, or a number: submissions that have the same one have the same commands. */
+    uint64_t content;
     /* Its end is told when it comes.  Otherwise it may be told with that of later submissions. */
     bool exact;
     uint64_t queued; /* when the program asked for it, by rt_now_ns(); 0: it is not known */
@@ -235,7 +237,7 @@ struct rt_device {
 
 /* ---------------------------------------------------------------- for users of devices (device.c) */
 
-/* A number that no other recording of this process has. */
+/* A number of a recording, or of a content, that no other one of this process has. */
 uint64_t rt_new_recording(void);
 static inline void rt_device_hurry(rt_device *d) {
     if (d->driver->hurry) d->driver->hurry(d);

@@ -224,6 +224,7 @@ int32_t cmd_run_on_device(rt_event *e) {
     c->submission = (rt_submission){.commands = c->commands,
                                     .count = c->count,
                                     .recording = c->recording,
+                                    .content = c->content,
                                     .exact = c->exact || rt_is_traced(),
                                     .queued = e->time[RT_QUEUED],
                                     .ended = end_command};
@@ -231,14 +232,18 @@ int32_t cmd_run_on_device(rt_event *e) {
     return status == SPVF_OK && progress == RT_PENDING ? RT_RUNNING : cmd_result(status);
 }
 
-void cmd_use(spvf_event *e, spvf_buffer *b, bool writes) {
-    for (uint32_t k = 0; k < e->uses; k++) {
-        if (e->use[k].buffer != b) continue;
-        e->use[k].writes |= writes;
+void cmd_add_use(spvf_use *list, uint32_t *n, spvf_buffer *b, bool writes) {
+    for (uint32_t k = 0; k < *n; k++) {
+        if (list[k].buffer != b) continue;
+        list[k].writes |= writes;
         return;
     }
     buf_retain(b);
-    e->use[e->uses++] = (spvf_use){b, writes};
+    list[(*n)++] = (spvf_use){b, writes};
+}
+
+void cmd_use(spvf_event *e, spvf_buffer *b, bool writes) {
+    cmd_add_use(e->use, &e->uses, b, writes);
 }
 
 static void give_up(spvf_event *e) {

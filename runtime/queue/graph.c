@@ -61,6 +61,11 @@ static void drop_node(graph_node *n) {
     prog_release(n->launch.program);
 }
 
+void graph_forget_run(spvf_graph *g) {
+    launch_batch_release(g->batch);
+    g->batch = NULL;
+}
+
 static void forget_recording(void *arg) {
     const spvf_graph *g = arg;
     rt_device *d = g->device->shared.base;
@@ -69,6 +74,7 @@ static void forget_recording(void *arg) {
 
 void spvf_graph_destroy(spvf_graph *g) {
     if (!g) return;
+    graph_forget_run(g);
     if (g->ready) dev_run(g->device, forget_recording, g);
     for (uint32_t k = 0; k < g->kernels.n; k++) rt_chain_kernel_free(&g->kernels.data[k].parts);
     for (uint32_t n = 0; n < g->nodes.n; n++) drop_node(&g->nodes.data[n]);
@@ -382,16 +388,28 @@ static spvf_status run_one_by_one(const spvf_graph *g, const run *r, spvf_queue 
     return status;
 }
 
-static spvf_status run_kernels(const spvf_graph *g, spvf_queue *q, const spvf_wait *wait,
+/* All launches as one command, which is kept for later runs once all kernels have been launched. */
+static spvf_status run_together(spvf_graph *g, const run *r, spvf_queue *q, const spvf_wait *wait,
+                                spvf_event **out) {
+    const launch_list list = {r->launches, g->kernels.n, g->recording};
+    g->batch = launch_batch_new(&list);
+    if (!g->batch) return SPVF_ERROR_MEMORY;
+    if (launch_batch_is_known(g->batch)) return launch_enqueue_batch(q, g->batch, wait, out);
+    graph_forget_run(g);
+    return launch_enqueue_list(q, &list, wait, out);
+}
+
+static spvf_status run_kernels(spvf_graph *g, spvf_queue *q, const spvf_wait *wait,
                                spvf_event **out) {
-    const uint32_t n = g->kernels.n;
     const bool together = g->device->shared.base->can.in_order && !q->is_fusing;
     run r;
+    if (g->batch && together) return launch_enqueue_batch(q, g->batch, wait, out);
+    graph_forget_run(g);
     spvf_status status = make_run(g, &r) ? SPVF_OK : SPVF_ERROR_MEMORY;
-    if (status == SPVF_OK && n == 1)
+    if (status == SPVF_OK && together)
+        status = run_together(g, &r, q, wait, out);
+    else if (status == SPVF_OK && g->kernels.n == 1)
         status = launch_enqueue(q, r.launches, wait, out);
-    else if (status == SPVF_OK && together)
-        status = launch_enqueue_all(q, &(launch_list){r.launches, n, g->recording}, wait, out);
     else if (status == SPVF_OK)
         status = run_one_by_one(g, &r, q, wait, out);
     free_run(&r);

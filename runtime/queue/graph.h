@@ -31,10 +31,14 @@ struct spvf_graph {
     bool committed;     /* nothing is recorded any more */
     bool ready;         /* it was committed without an error, and can be run */
     uint64_t recording; /* rt_submission */
+    /* What the last run has launched; NULL: nothing, or some of it is different now. */
+    launch_batch *batch;
 };
 
 /* Says what is wrong with a call. */
 spvf_status graph_refuse(spvf_graph *g, const char *call, const char *fmt, ...) IR_PRINTF(3, 4);
 spvf_status graph_check_index(spvf_graph *g, const char *call, size_t index);
+/* Runs to come are different from the last one. */
+void graph_forget_run(spvf_graph *g);
 
 #endif

@@ -23,6 +23,7 @@ spvf_status spvf_graph_set_value(spvf_graph *g, size_t index, size_t arg, const 
         return graph_refuse(g, __func__, "argument %zu of launch %zu has %llu bytes, not %zu", arg,
                             index, (unsigned long long)k->args[arg].size, size);
     const char *why = launch_set_value(l, arg, bytes, g->committed && !g->options.unfused);
+    if (!why) graph_forget_run(g);
     return why ? graph_refuse(g, __func__, "argument %zu of launch %zu: %s", arg, index, why)
                : SPVF_OK;
 }
@@ -75,6 +76,7 @@ spvf_status spvf_graph_set_buffer(spvf_graph *g, spvf_buffer *old, spvf_buffer *
     if (x.bad)
         return graph_refuse(g, __func__, "%s shares memory with another buffer of the graph",
                             x.bad == now ? "now" : "old");
+    graph_forget_run(g);
     for (uint32_t n = 0; n < g->nodes.n; n++) {
         const spvf_launch *l = &g->nodes.data[n].launch;
         spvf_argument *args = (spvf_argument *)(uintptr_t)l->args; /* the graph's */

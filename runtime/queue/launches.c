@@ -7,6 +7,8 @@
  */
 #include "runtime/queue/objects.h"
 
+#include <stdlib.h>
+
 /* ------------------------------------------------------------------------------------ functions */
 
 static rt_function *_Atomic *slot_of(const spvf_program *p, const spvf_kernel_info *info) {
@@ -139,13 +141,7 @@ spvf_status launch_check(spvf_device *d, const char *call, const spvf_launch *w)
     return status;
 }
 
-static bool prepare(const spvf_launch *w) {
-    for (size_t n = 0; n < w->arg_count; n++)
-        if (w->args[n].buffer && buf_prepare(w->args[n].buffer) != SPVF_OK) return false;
-    return true;
-}
-
-/* ------------------------------------------------------------------------------------- commands */
+/* -------------------------------------------------------------------------------------- batches */
 
 typedef struct {
     spvf_program *program;
@@ -153,55 +149,26 @@ typedef struct {
     spvf_range range;
 } part;
 
-/* Launches, one after the other.  They, what the device is told of them, and their arguments follow
- * in the same block. */
-typedef struct {
-    spvf_command command; /* the first member */
+/* Launches, one after the other, as the device is told of them, and what they use, with references.
+ * All of it follows in one block. */
+struct launch_batch {
+    rt_refs refs; /* commands share it, or it is a part of one */
     part *parts;
-    uint32_t n;
-} launches;
+    rt_command *commands;
+    spvf_use *use;
+    uint32_t n, uses;
+    uint64_t recording, content; /* rt_submission */
+};
 
-static void drop(spvf_event *e) {
-    const launches *l = (launches *)e;
-    for (uint32_t n = 0; n < l->n; n++) prog_release(l->parts[n].program);
+static void drop_batch(launch_batch *b) {
+    for (uint32_t n = 0; n < b->n; n++) prog_release(b->parts[n].program);
+    while (b->uses) buf_release(b->use[--b->uses].buffer);
 }
 
-typedef struct {
-    launches *launches;
-    spvf_context context;
-} search;
-
-static rt_function *known_function(const part *p) {
-    return atomic_load_explicit(slot_of(p->program, p->info), memory_order_acquire);
-}
-
-static void find(void *arg) {
-    search *s = arg;
-    for (uint32_t n = 0; n < s->launches->n; n++) {
-        const part *p = &s->launches->parts[n];
-        rt_function *f = known_function(p);
-        s->launches->command.commands[n].launch.function =
-            f ? f : find_function(&s->context, p->program, p->info);
-    }
-}
-
-static bool are_known(const launches *l) {
-    for (uint32_t n = 0; n < l->n; n++)
-        if (!known_function(&l->parts[n])) return false;
-    return true;
-}
-
-static int32_t run(rt_event *e) {
-    launches *l = (launches *)e;
-    search s = {.launches = l};
-    spvf_status status = SPVF_OK;
-    if (are_known(l)) {
-        find(&s);
-    } else {
-        dev_context(l->command.event.device, &s.context);
-        status = rt_guard(&s.context, find, &s);
-    }
-    return status == SPVF_OK ? cmd_run_on_device(e) : cmd_result(status);
+void launch_batch_release(launch_batch *b) {
+    if (!b || !rt_release(&b->refs)) return;
+    drop_batch(b);
+    free(b);
 }
 
 static size_t aligned(size_t n) {
@@ -219,13 +186,31 @@ static size_t block_size(const spvf_launch *w) {
     return aligned(rt_arg_block_size(w->arg_count, value_bytes(w)));
 }
 
-static void copy_args(launches *l, const part *p, const spvf_launch *w, rt_arg_block block) {
+static size_t count_args(const launch_list *list) {
+    size_t args = 0;
+    for (uint32_t n = 0; n < list->n; n++) args += list->launch[n].arg_count;
+    return args;
+}
+
+/* Of what is before the arguments. */
+static size_t head_size(const launch_list *list) {
+    return aligned(list->n * (sizeof(part) + sizeof(rt_command)) +
+                   count_args(list) * sizeof(spvf_use));
+}
+
+static size_t batch_size(const launch_list *list) {
+    size_t size = head_size(list);
+    for (uint32_t n = 0; n < list->n; n++) size += block_size(&list->launch[n]);
+    return size;
+}
+
+static void copy_args(launch_batch *b, const part *p, const spvf_launch *w, rt_arg_block block) {
     unsigned char *at = block.values;
     for (size_t n = 0; n < w->arg_count; n++) {
         const spvf_argument *a = &w->args[n];
         block.args[n] = to_arg(p->program->device, &p->info->args[n], a);
         if (a->buffer) {
-            cmd_use(&l->command.event, a->buffer, !p->info->args[n].read_only);
+            cmd_add_use(b->use, &b->uses, a->buffer, !p->info->args[n].read_only);
         } else if (a->bytes) {
             block.args[n].bytes = memcpy(at, a->bytes, a->size);
             at += aligned(a->size);
@@ -234,48 +219,132 @@ static void copy_args(launches *l, const part *p, const spvf_launch *w, rt_arg_b
 }
 
 /* `at`: room for the arguments. */
-static void add_launch(launches *l, const spvf_launch *w, char *at) {
-    part *p = &l->parts[l->n];
+static void add_launch(launch_batch *b, const spvf_launch *w, char *at) {
+    part *p = &b->parts[b->n];
     *p = (part){w->program, prog_kernel(w->program, w->kernel), w->range};
     prog_retain(w->program);
     const rt_arg_block block = rt_place_args(at, w->arg_count);
-    copy_args(l, p, w, block);
-    l->command.commands[l->n++] =
-        (rt_command){.kind = RT_COMMAND_LAUNCH,
-                     .launch = {.range = &p->range, .args = block.args, .count = w->arg_count}};
+    copy_args(b, p, w, block);
+    rt_function *known = atomic_load_explicit(slot_of(p->program, p->info), memory_order_acquire);
+    const rt_launch l = {known, &p->range, block.args, w->arg_count, false};
+    b->commands[b->n++] = (rt_command){.kind = RT_COMMAND_LAUNCH, .launch = l};
+}
+
+/* at: batch_size bytes. */
+static void fill_batch(launch_batch *b, const launch_list *list, char *at) {
+    b->commands = (rt_command *)(void *)at;
+    b->parts = (part *)(b->commands + list->n);
+    b->use = (spvf_use *)(b->parts + list->n);
+    at += head_size(list);
+    for (uint32_t n = 0; n < list->n; n++) {
+        add_launch(b, &list->launch[n], at);
+        at += block_size(&list->launch[n]);
+    }
+}
+
+static bool prepare(const launch_list *list) {
+    for (uint32_t k = 0; k < list->n; k++)
+        for (size_t n = 0; n < list->launch[k].arg_count; n++) {
+            spvf_buffer *b = list->launch[k].args[n].buffer;
+            if (b && buf_prepare(b) != SPVF_OK) return false;
+        }
+    return true;
+}
+
+launch_batch *launch_batch_new(const launch_list *list) {
+    launch_batch *b = prepare(list) ? calloc(1, aligned(sizeof *b) + batch_size(list)) : NULL;
+    if (!b) return NULL;
+    b->recording = list->recording;
+    b->content = rt_new_recording();
+    rt_refs_init(&b->refs);
+    fill_batch(b, list, (char *)b + aligned(sizeof *b));
+    return b;
+}
+
+/* ------------------------------------------------------------------------------------- commands */
+
+/* A batch of its own, or one that it shares. */
+typedef struct {
+    spvf_command command; /* the first member */
+    launch_batch *batch, own;
+} launches;
+
+/* The uses of the event are those of the batch. */
+static void drop(spvf_event *e) {
+    launches *l = (launches *)e;
+    e->uses = 0;
+    if (l->batch == &l->own)
+        drop_batch(&l->own);
+    else
+        launch_batch_release(l->batch);
+}
+
+typedef struct {
+    launches *launches;
+    spvf_context context;
+} search;
+
+/* What several commands share is known already. */
+static void find(void *arg) {
+    search *s = arg;
+    const launch_batch *b = s->launches->batch;
+    for (uint32_t n = 0; n < b->n; n++) {
+        rt_function **f = &b->commands[n].launch.function;
+        if (!*f) *f = find_function(&s->context, b->parts[n].program, b->parts[n].info);
+    }
+}
+
+bool launch_batch_is_known(const launch_batch *b) {
+    for (uint32_t n = 0; n < b->n; n++)
+        if (!b->commands[n].launch.function) return false;
+    return true;
+}
+
+static int32_t run(rt_event *e) {
+    launches *l = (launches *)e;
+    search s = {.launches = l};
+    spvf_status status = SPVF_OK;
+    if (!launch_batch_is_known(l->batch)) {
+        dev_context(l->command.event.device, &s.context);
+        status = rt_guard(&s.context, find, &s);
+    }
+    return status == SPVF_OK ? cmd_run_on_device(e) : cmd_result(status);
 }
 
 /* What has never been launched is compiled by the thread that runs the command, and not by the one
  * that enqueues it. */
-static launches *new_launches(spvf_queue *q, const launch_list *list) {
-    const size_t head = sizeof(launches) + list->n * (sizeof(part) + sizeof(rt_command));
-    size_t size = aligned(head), uses = 0;
-    for (uint32_t n = 0; n < list->n; n++) {
-        size += block_size(&list->launch[n]);
-        uses += list->launch[n].arg_count;
-    }
-    launches *l = (launches *)cmd_new_on_device(q, size, (uint32_t)uses, run);
-    if (!l) return NULL;
-    char *at = (char *)l + aligned(head);
-    l->command.commands = (rt_command *)(l + 1);
-    l->parts = (part *)(l->command.commands + list->n);
-    l->command.event.drop = drop;
-    for (uint32_t n = 0; n < list->n; n++) {
-        add_launch(l, &list->launch[n], at);
-        at += block_size(&list->launch[n]);
-    }
-    l->command.count = list->n;
-    l->command.recording = list->recording;
-    l->command.event.event.prompt = q->device->shared.base->can.in_order && are_known(l);
-    return l;
+static void use_batch(launches *l, launch_batch *b) {
+    spvf_command *c = &l->command;
+    l->batch = b;
+    c->commands = b->commands;
+    c->count = b->n;
+    c->event.use = b->use;
+    c->event.uses = b->uses;
+    c->event.drop = drop;
+    c->event.event.prompt = c->event.device->shared.base->can.in_order && launch_batch_is_known(b);
 }
 
-spvf_status launch_enqueue_all(spvf_queue *q, const launch_list *list, const spvf_wait *wait,
-                               spvf_event **out) {
-    for (uint32_t n = 0; n < list->n; n++)
-        if (!prepare(&list->launch[n])) return SPVF_ERROR_MEMORY;
-    launches *l = new_launches(q, list);
+spvf_status launch_enqueue_list(spvf_queue *q, const launch_list *list, const spvf_wait *wait,
+                                spvf_event **out) {
+    if (!prepare(list)) return SPVF_ERROR_MEMORY;
+    const size_t head = aligned(sizeof(launches));
+    launches *l = (launches *)cmd_new_on_device(q, head + batch_size(list), 0, run);
     if (!l) return SPVF_ERROR_MEMORY;
+    fill_batch(&l->own, list, (char *)l + head);
+    use_batch(l, &l->own);
+    l->command.recording = list->recording;
+    l->command.exact = out != NULL;
+    return cmd_submit(&l->command.event, RT_ENQUEUE_COMMAND, wait, out);
+}
+
+spvf_status launch_enqueue_batch(spvf_queue *q, launch_batch *b, const spvf_wait *wait,
+                                 spvf_event **out) {
+    launches *l = (launches *)cmd_new_on_device(q, sizeof *l, 0, run);
+    if (!l) return SPVF_ERROR_MEMORY;
+    rt_retain(&b->refs);
+    use_batch(l, b);
+    l->command.recording = b->recording;
+    l->command.content = b->content;
     l->command.exact = out != NULL;
     return cmd_submit(&l->command.event, RT_ENQUEUE_COMMAND, wait, out);
 }
@@ -292,7 +361,7 @@ spvf_status launch_enqueue(spvf_queue *q, const spvf_launch *w, const spvf_wait 
         fus_end(q->device);
         if (taken) return status;
     }
-    return launch_enqueue_all(q, &(launch_list){w, 1, 0}, wait, out);
+    return launch_enqueue_list(q, &(launch_list){w, 1, 0}, wait, out);
 }
 
 spvf_status spvf_queue_launch(spvf_queue *q, const spvf_launch *w, const spvf_wait *wait,

@@ -168,7 +168,7 @@ typedef struct {
     rt_command command;
     rt_command *commands; /* this one, or several */
     uint32_t count;
-    uint64_t recording; /* rt_submission */
+    uint64_t recording, content; /* rt_submission */
     bool exact;
 } spvf_command;
 /* The same, for such a command. */
@@ -177,6 +177,8 @@ spvf_command *cmd_new_on_device(spvf_queue *q, size_t size, uint32_t uses, rt_ru
 int32_t cmd_run_on_device(rt_event *e);
 /* Another use: of one buffer the uses are joined.  The buffer is prepared. */
 void cmd_use(spvf_event *e, spvf_buffer *b, bool writes);
+/* The same in a list of n, which has room. */
+void cmd_add_use(spvf_use *list, uint32_t *n, spvf_buffer *b, bool writes);
 /* Enqueues and hands out, or frees it when there is no memory.  A prompt command is begun here if
  * nothing has to end before. */
 spvf_status cmd_submit(spvf_event *e, rt_enqueue_kind kind, const spvf_wait *wait,
@@ -200,8 +202,17 @@ typedef struct {
     uint32_t n;
     uint64_t recording;
 } launch_list;
-spvf_status launch_enqueue_all(spvf_queue *q, const launch_list *list, const spvf_wait *wait,
-                               spvf_event **out);
+spvf_status launch_enqueue_list(spvf_queue *q, const launch_list *list, const spvf_wait *wait,
+                                spvf_event **out);
+/* The same for launches that come again as they are: what the device is told of them is kept.
+ * NULL: no memory. */
+typedef struct launch_batch launch_batch;
+launch_batch *launch_batch_new(const launch_list *list);
+void launch_batch_release(launch_batch *b);
+/* Have all its kernels been launched before?  Only such a batch may be enqueued. */
+bool launch_batch_is_known(const launch_batch *b);
+spvf_status launch_enqueue_batch(spvf_queue *q, launch_batch *b, const spvf_wait *wait,
+                                 spvf_event **out);
 spvf_status graph_record(spvf_graph *g, const spvf_launch *what);
 /* SPVF_OK, or what is wrong has been said. */
 spvf_status launch_check(spvf_device *d, const char *call, const spvf_launch *what);

@@ -2,9 +2,10 @@
  *
  * The first submission of a recording goes into the stream, since most recordings run only once.
  * From the second on, each run of two or more launches is a graph: a chain of nodes, one for each
- * grid, which the driver starts by one call.  Later submissions change the nodes whose parameters
- * differ from those of the last one; where the number of grids differs, or the driver does not take
- * a change, the graph is made again.  If it cannot be made, the launches go into the stream.
+ * grid, which the driver starts by one call.  A submission with the content of the last one needs
+ * no more than that call.  Others change the nodes whose parameters differ from those of the last
+ * one; where the number of grids differs, or the driver does not take a change, the graph is made
+ * again.  If it cannot be made, the launches go into the stream.
  *
  * Copies, fills and launches of kernels that print (which begin and end with such commands) are no
  * nodes: they are in the stream, between graphs.
@@ -29,8 +30,9 @@ typedef struct {
 
 struct cuda_replay {
     uint64_t recording;
-    size_t first; /* command of its submissions */
-    bool refused; /* the driver does not make it */
+    uint64_t content; /* of the submission that the graph is of (rt_submission); 0: unknown */
+    size_t first;     /* command of its submissions */
+    bool refused;     /* the driver does not make it */
     cu_graph graph;
     cu_replay replay; /* NULL: not made yet */
     replay_node *nodes;
@@ -161,20 +163,26 @@ static void note_recording(cuda *d, uint64_t recording, size_t first) {
     d->replays = r;
 }
 
+/* Starts it, if there is one. */
+static bool start_graph(cuda *d, cuda_replay *r) {
+    if (!r->replay || d->cu->replay(r->replay, d->stream)) return false;
+    r->last = d->submitted + 1;
+    return true;
+}
+
 /* Into the stream, where there is no graph. */
 static void launch_grids(cuda *d) {
     for (uint32_t k = 0; k < d->recorder->grids.n; k++)
         cuda_launch_grid(d, &d->recorder->grids.data[k].what);
 }
 
-static void run(cuda *d, cuda_replay *r) {
+/* As its graph, which is made or changed; false: into the stream. */
+static bool run(cuda *d, cuda_replay *r) {
     bool several = d->recorder->grids.n > 1;
     if (several && !r->refused) r->refused = !change_graph(d, r) && !make_graph(d, r);
-    if (!several || r->refused || d->cu->replay(r->replay, d->stream)) {
-        launch_grids(d);
-        return;
-    }
-    r->last = d->submitted + 1;
+    if (several && !r->refused && start_graph(d, r)) return true;
+    launch_grids(d);
+    return false;
 }
 
 size_t cuda_replay_launches(cuda *d, const rt_submission *s, size_t first, ir_arena *scratch) {
@@ -183,10 +191,14 @@ size_t cuda_replay_launches(cuda *d, const rt_submission *s, size_t first, ir_ar
     cuda_replay *r = find_replay(d, s->recording, first);
     bool makes = r && !r->refused;
     if (!r) note_recording(d, s->recording, first);
+    if (makes && r->content && r->content == s->content && start_graph(d, r)) return n;
     struct cuda_recorder recorder = {.scratch = scratch};
-    if (makes) d->recorder = &recorder;
+    if (makes) {
+        r->content = 0;
+        d->recorder = &recorder;
+    }
     for (size_t k = 0; k < n; k++) cuda_launch(d, &s->commands[first + k].launch, scratch);
-    if (makes) run(d, r);
+    if (makes && run(d, r)) r->content = s->content;
     d->recorder = NULL;
     return n;
 }

@@ -102,19 +102,54 @@ Test(cuda_replays, values_and_buffers_are_changed_in_the_graph) {
     spvf_buffer *other;
     open_queue();
     make_graph();
-    for (int k = 0; k < 2; k++) run_and_expect(4);
+    for (int k = 0; k < 4; k++) run_and_expect(4);
     cr_assert_eq(spvf_graph_set_value(t.graph, 2, 2, &ten, sizeof ten), SPVF_OK, "%s", messages);
-    run_and_expect(13);
+    for (int k = 0; k < 3; k++) run_and_expect(13);
     cr_expect_eq(changed(), 1, "of one launch");
     cr_assert_eq(spvf_buffer_create(t.device, BYTES, NULL, 0, &other), SPVF_OK);
     cr_assert_eq(spvf_graph_set_buffer(t.graph, t.b[2], other), SPVF_OK, "%s", messages);
-    run_and_expect(13);
+    for (int k = 0; k < 3; k++) run_and_expect(13);
     cr_expect_eq(changed(), 3, "one writes it and one reads it");
     expect_sums(other, 2);
     cr_expect_eq(made(), 1);
-    cr_expect_eq(replayed(), 3);
+    cr_expect_eq(replayed(), 9);
     spvf_buffer_destroy(other);
     close_queue();
+}
+
+static bool has_value(const fake_cuda_launch *l, int32_t value) {
+    bool found = false;
+    for (unsigned n = 0; n < l->params; n++)
+        found |= l->size[n] == sizeof value && !memcmp(l->value[n], &value, sizeof value);
+    return found;
+}
+
+/* Of one launch, or of two that are one kernel, which nothing executes here. */
+Test(cuda_replays, runs_after_a_change_of_a_single_kernel_have_the_new_value) {
+    for (int count = 1; count < 3; count++) {
+        int32_t value = 1000;
+        spvf_argument args[3];
+        bench.folder[0] = 0;
+        open_queue();
+        fake_cuda_run_with(NULL);
+        cr_assert_eq(spvf_graph_create(t.device, NULL, &t.graph), SPVF_OK);
+        for (int n = 0; n < count; n++) {
+            const spvf_launch l = add(args, n + 1, n, &value);
+            cr_assert_eq(spvf_graph_launch(t.graph, &l, NULL), SPVF_OK, "%s", messages);
+        }
+        cr_assert_eq(spvf_graph_commit(t.graph), SPVF_OK, "%s", messages);
+        cr_expect_eq(spvf_graph_kernel_count(t.graph), 1);
+        for (unsigned run = 0; run < 9; run++) {
+            if (run % 3 == 0) value++;
+            cr_assert_eq(spvf_graph_set_value(t.graph, 0, 2, &value, sizeof value), SPVF_OK);
+            for (unsigned k = 0; k < 2; k++) run_graph();
+            cr_assert_eq(spvf_queue_finish(t.queue), SPVF_OK);
+            for (unsigned k = 2 * run; k < 2 * run + 2; k++)
+                cr_expect(has_value(fake_cuda_launch_at(k), value), "%d, launch %u", count, k);
+        }
+        close_queue();
+        t.graph = NULL;
+    }
 }
 
 Test(cuda_replays, what_the_driver_does_not_change_is_made_again) {
