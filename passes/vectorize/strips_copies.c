@@ -10,11 +10,32 @@
  */
 #include "passes/vectorize/strips.h"
 
+/* The index v in the first round, as a number of 64 bits: none of its operations wraps. */
+static ir_inst *wide_first_of(strips *t, ir_inst *v) {
+    simd *s = t->s;
+    bool is_known = strips_is_fixed(t, v) && simd_shape_of(s, v) == SIMD_UNIFORM;
+    if (is_known || v == s->scalar.counter)
+        return v->type == IR_I64 ? v : ir_build1(&s->b, IR_OP_zext, IR_I64, v);
+    if (v->op == IR_OP_phi) return wide_first_of(t, ir_arg(v, !t->back));
+    ir_inst *x = wide_first_of(t, ir_arg(v, 0));
+    if (v->nargs == 1) return x;
+    return ir_build2(&s->b, (ir_op)v->op, IR_I64, x, wide_first_of(t, ir_arg(v, 1)));
+}
+
+/* Is v an extension of an index that does not wrap where strips are entered? */
+static bool is_tested(const strips *t, const ir_inst *v) {
+    bool is_ext = v->op == IR_OP_zext || v->op == IR_OP_sext, any = false;
+    for (unsigned n = 0; n < t->ntests; n++)
+        any |= t->test[n].index == ir_arg(v, 0) && t->test[n].is_signed == (v->op == IR_OP_sext);
+    return is_ext && any && v->type == IR_I64;
+}
+
 /* v in the first round, at the builder's place. */
 static ir_inst *first_of(strips *t, ir_inst *v) {
     ir_inst *args[2];
     if (strips_is_fixed(t, v)) return v;
     if (v->op == IR_OP_phi) return ir_arg(v, !t->back);
+    if (is_tested(t, v)) return wide_first_of(t, ir_arg(v, 0));
     for (unsigned n = 0; n < v->nargs; n++) args[n] = first_of(t, ir_arg(v, n));
     return ir_build_raw(&t->s->b, (ir_op)v->op, v->type, ir_attrs_of(v), (ir_args){v->nargs, args});
 }

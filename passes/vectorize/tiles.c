@@ -15,6 +15,8 @@
 
 enum {
     PART = 16,
+    SHARED = 4,    /* lanes of one pointer, at distances that an address can add */
+    MAX_DEPTH = 8, /* of the operations of an address */
     LINE = 64,
     AHEAD = 2 * LINE,
     NEAR = 16 << 10 /* bytes that the nearest cache keeps until the next iteration */
@@ -48,16 +50,72 @@ static void find_base(tile *t, ir_inst *p) {
     t->from = p;
 }
 
-/* The pointers of lanes, at the end of the block that computes their offsets. */
-static ir_inst **lanes_of(simd *s, const ir_inst *p, const simd_node *n) {
+/* Is v farther by the same from lane to lane?  By how much is a value of the loop. */
+static bool is_even(const simd *s, const ir_inst *v, const ir_block *at, unsigned depth) {
+    bool wide = ir_is_ptr(v->type) || v->type == ir_size_type(s->f->module), same = false;
+    if (!wide || depth == MAX_DEPTH || simd_left_loop(s, v, at)) return false;
+    if (simd_shape_of(s, v) != SIMD_VARYING) return true;
+    bool scales = v->op == IR_OP_mul || v->op == IR_OP_shl, adds = v->op == IR_OP_add;
+    if (!scales && !adds && v->op != IR_OP_ptradd && v->op != IR_OP_ptrcast) return false;
+    for (unsigned n = 0; n < v->nargs; n++) {
+        if (!is_even(s, ir_arg(v, n), v->block, depth + 1)) return false;
+        same |= simd_shape_of(s, ir_arg(v, n)) == SIMD_UNIFORM && (n == 1 || v->op == IR_OP_mul);
+    }
+    return same || !scales;
+}
+
+/* The distance of v from lane to lane, and v in the first lane. */
+static ir_inst *distance_of(simd *s, ir_inst *v, ir_inst **first) {
+    ir_builder *b = &s->b;
+    ir_type size = ir_size_type(s->f->module);
+    ir_inst *x, *y;
+    if (simd_shape_of(s, v) != SIMD_VARYING) {
+        bool strided = simd_shape_of(s, v) == SIMD_STRIDED;
+        *first = simd_base(s, v);
+        return ir_const(s->f, size, strided ? (uint64_t)s->value[v->id].stride : 0);
+    }
+    ir_inst *dx = distance_of(s, ir_arg(v, 0), &x);
+    if (v->op == IR_OP_ptrcast) {
+        *first = ir_build1(b, IR_OP_ptrcast, v->type, x);
+        return dx;
+    }
+    ir_inst *dy = distance_of(s, ir_arg(v, 1), &y);
+    *first = v->op == IR_OP_ptradd ? ir_build_ptradd(b, x, y, false)
+                                   : ir_build2(b, (ir_op)v->op, size, x, y);
+    if (v->op == IR_OP_shl) return ir_build2(b, IR_OP_shl, size, dx, y);
+    if (v->op == IR_OP_mul) dx = ir_build2(b, IR_OP_mul, size, dx, y);
+    if (v->op == IR_OP_mul) dy = ir_build2(b, IR_OP_mul, size, dy, x); /* dx or dy is 0 */
+    return ir_build2(b, IR_OP_add, size, dx, dy);
+}
+
+/* A pointer for some lanes, and distances for those after each, which are operands of accesses. */
+static void build_even(simd *s, ir_inst *p, ir_inst **part) {
+    ir_inst *step = distance_of(s, p, &part[0]);
+    ir_inst *all =
+        ir_build2(&s->b, IR_OP_mul, step->type, step, ir_const(s->f, step->type, SHARED));
+    for (unsigned k = 1; k < s->lanes; k++)
+        if (k < SHARED)
+            part[k] = ir_build2(&s->b, IR_OP_mul, step->type, step, ir_const(s->f, step->type, k));
+        else
+            part[k] = k % SHARED ? part[k % SHARED]
+                                 : ir_build_ptradd(&s->b, part[k - SHARED], all, false);
+}
+
+/* The pointers of lanes, at the end of the block that computes their offsets.  Where lanes are
+ * equally far apart, some are distances from the pointer before. */
+static ir_inst **lanes_of(simd *s, ir_inst *p, const simd_node *n) {
     simd_value *v = &s->value[p->id];
     const simd_node *own = &s->node[s->node_of[p->block->id]];
     const ir_builder here = s->b;
     if (v->part) return v->part;
     v->part = ir_new_array(s->scratch, ir_inst *, s->lanes);
     if (own != n) ir_before(&s->b, own->tail->last);
-    for (unsigned k = 0; k < s->lanes; k++)
-        v->part[k] = ir_build_ptradd(&s->b, v->base, ir_build_extract(&s->b, v->offset, k), false);
+    if (is_even(s, p, p->block, 0))
+        build_even(s, p, v->part);
+    else
+        for (unsigned k = 0; k < s->lanes; k++)
+            v->part[k] =
+                ir_build_ptradd(&s->b, v->base, ir_build_extract(&s->b, v->offset, k), false);
     s->b.block = here.block;
     s->b.before = here.before;
     return v->part;
@@ -65,28 +123,40 @@ static ir_inst **lanes_of(simd *s, const ir_inst *p, const simd_node *n) {
 
 static ir_inst *address_of(const tile *t, const simd_node *n, unsigned lane) {
     simd *s = t->s;
-    if (simd_shape_of(s, t->from) == SIMD_VARYING)
-        return ir_build_ptradd(&s->b, lanes_of(s, t->from, n)[lane], t->step, false);
+    if (simd_shape_of(s, t->from) == SIMD_VARYING) {
+        ir_inst *const *part = lanes_of(s, t->from, n), *p = part[lane];
+        if (ir_is_ptr(p->type)) return ir_build_ptradd(&s->b, p, t->step, false);
+        ir_inst *before = ir_build_ptradd(&s->b, part[lane - lane % SHARED], t->step, false);
+        return ir_build_ptradd(&s->b, before, p, false);
+    }
     int64_t bytes = ir_wrap_mul(s->value[t->from->id].stride, lane);
     return simd_step(s, simd_base(s, t->from), ir_wrap_add(bytes, t->g->first));
 }
 
 /* ------------------------------------------------------------------------------------- prefetch */
 
+/* Bytes from the rows of all lanes to those of the next ones. */
+static ir_inst *build_rows(tile *t) {
+    simd *s = t->s;
+    const simd_value *v = &s->value[t->from->id];
+    ir_type size = ir_elem(v->offset->type);
+    if (v->part && !ir_is_ptr(v->part[1]->type))
+        return ir_build2(&s->b, IR_OP_mul, size, v->part[1], ir_const(s->f, size, s->lanes));
+    ir_inst *first = ir_build_extract(&s->b, v->offset, 0);
+    ir_inst *second = ir_build_extract(&s->b, v->offset, 1);
+    ir_inst *last = ir_build_extract(&s->b, v->offset, s->lanes - 1);
+    return ir_build2(&s->b, IR_OP_add, size, ir_build2(&s->b, IR_OP_sub, size, last, first),
+                     ir_build2(&s->b, IR_OP_sub, size, second, first));
+}
+
 /* Bytes from the rows of an iteration to those of the next one, if these are near, or else to what
  * comes later in a row; of lanes that are found outside of the loop. */
 static ir_inst *build_ahead(tile *t, const simd_node *own) {
     simd *s = t->s;
-    ir_inst *offset = s->value[t->from->id].offset;
-    ir_type size = ir_elem(offset->type);
     const ir_builder here = s->b;
     ir_before(&s->b, own->tail->last);
-    ir_inst *first = ir_build_extract(&s->b, offset, 0);
-    ir_inst *second = ir_build_extract(&s->b, offset, 1);
-    ir_inst *last = ir_build_extract(&s->b, offset, s->lanes - 1);
-    ir_inst *row = ir_build2(&s->b, IR_OP_sub, size, second, first);
-    ir_inst *rows = ir_build2(&s->b, IR_OP_sub, size, last, first);
-    ir_inst *all = ir_build2(&s->b, IR_OP_add, size, rows, row);
+    ir_inst *all = build_rows(t);
+    ir_type size = all->type;
     ir_inst *is_near = ir_build2(&s->b, IR_OP_ule, IR_I1, all, ir_const(s->f, size, NEAR));
     ir_inst *ahead = ir_build_select(&s->b, is_near, all, ir_const(s->f, size, AHEAD));
     s->b.block = here.block;
@@ -101,7 +171,9 @@ static ir_inst *find_ahead(tile *t, const simd_node *n) {
     if (t->active || t->k * t->bytes < LINE) return NULL;
     if (simd_shape_of(s, t->from) == SIMD_VARYING) {
         const simd_node *own = &s->node[s->node_of[t->from->block->id]];
-        return own->loop == n->loop ? NULL : build_ahead(t, own);
+        if (own->loop == n->loop) return NULL;
+        lanes_of(s, t->from, n);
+        return build_ahead(t, own);
     }
     uint64_t all = (uint64_t)ir_wrap_mul(s->value[t->from->id].stride, s->lanes);
     bool is_inner = n->loop != s->scalar.loop;
