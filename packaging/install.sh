@@ -74,6 +74,13 @@ made "$prefix/share/man/man1/spvfuse.1" man
 for command in $("$build/spvfuse" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
     made "$prefix/share/man/man1/spvfuse-$command.1" man "$command"
 done
+headers='runtime/spvfuse.h runtime/spvfuse_queue.h runtime/spvfuse_container.h runtime/spvfuse_opencl.h'
+pages=$(mktemp -d)
+# shellcheck disable=SC2086
+"$build/reference" --man "$pages" $headers
+for page in "$pages"/*; do put 644 "$page" "$prefix/share/man/man3/${page##*/}"; done
+rm -r "$pages"
+put 644 "$build/reference.html" "$prefix/share/doc/spvfuse/reference.html"
 made "$prefix/share/bash-completion/completions/spvfuse" completion bash
 made "$prefix/share/zsh/vendor-completions/_spvfuse" completion zsh
 made "$prefix/share/fish/vendor_completions.d/spvfuse.fish" completion fish

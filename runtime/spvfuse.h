@@ -138,8 +138,11 @@ typedef struct {
     size_t memory_limit; /* bytes held at once; 0: none */
 } spvf_context_options;
 
-/* options NULL: defaults. */
+/* options NULL: defaults.  The context is to be destroyed.  SPVF_ERROR_ARGUMENT: out is NULL, the
+ * options have no size, or only one of `allocate` and `release` is given.  SPVF_ERROR_MEMORY.
+ * Nothing tells why, since there is no callback yet. */
 SPVF_API spvf_status spvf_context_create(const spvf_context_options *options, spvf_context **out);
+/* Frees the context, once all that was made with it is destroyed; NULL: nothing happens. */
 SPVF_API void spvf_context_destroy(spvf_context *context);
 
 /* --------------------------------------------------------------------------------------- module */
@@ -247,10 +250,17 @@ typedef struct {
 } spvf_module_options;
 
 /* Reads SPIR-V (recognised by its magic number, either byte order), the text form of the IR, a
- * container, or OpenCL C.  Bytes of another kind are an error that names what they are.  `name` appears in messages.  The bytes are not kept. */
+ * container, or OpenCL C.  Bytes of another kind are an error that names what they are.  `name`
+ * appears in messages.  The bytes are not kept.  SPVF_ERROR_INPUT: they are not well-formed, or an
+ * option names what is not there; a message says where.  A kernel that needs what is not supported
+ * is loaded, with its `refusal`.  SPVF_ERROR_LIMIT, SPVF_ERROR_MEMORY.  SPVF_ERROR_DEVICE: there is
+ * no compiler for OpenCL C.  SPVF_ERROR_ARGUMENT: context, bytes or out is NULL, or the options
+ * have no size. */
 SPVF_API spvf_status spvf_module_load(spvf_context *context, const char *name, const void *bytes,
                                       size_t size, const spvf_module_options *options,
                                       spvf_module **out);
+/* Frees the module, and all that its calls gave: kernels, names, arguments.  NULL: nothing happens.
+ * A program that was made of it stays. */
 SPVF_API void spvf_module_destroy(spvf_module *module);
 
 typedef enum {
@@ -308,6 +318,8 @@ typedef struct {
     const uint64_t *arg_mask;
 } spvf_kernel_info;
 
+/* Gets one of args: its index and bytes. */
+typedef void spvf_set_argument(void *user, size_t index, const void *bytes);
 /* Takes apart what a host gives for one of host_args, the bytes of a value: calls `set` for each of
  * args that is a part of it, with its index and its bytes, for a pointer the address; for a buffer
  * that is `spilled`, all bytes of the struct.  `special` is called for each that a special member is
@@ -315,18 +327,21 @@ typedef struct {
  * spvf_module_options.closures and layout.  Both are called in the order of args, during the call.
  * SPVF_ERROR_ARGUMENT, before any call: that is no value of so many bytes, or there is a special and
  * no function for it. */
-typedef void spvf_set_argument(void *user, size_t index, const void *bytes);
 SPVF_API spvf_status spvf_closure_arguments(const spvf_kernel_info *kernel, size_t host_arg,
                                             const void *bytes, size_t size, spvf_set_argument *set,
                                             spvf_set_argument *special, void *user);
 
+/* How many kernels the module has, also of those that are refused; 0 of NULL. */
 SPVF_API size_t spvf_module_kernel_count(const spvf_module *module);
 /* NULL when index is out of range.  Valid until the module is destroyed. */
 SPVF_API const spvf_kernel_info *spvf_module_kernel(const spvf_module *module, size_t index);
+/* The kernel of that name, or NULL.  Valid until the module is destroyed or optimized. */
 SPVF_API const spvf_kernel_info *spvf_module_find_kernel(const spvf_module *module,
                                                          const char *name);
 /* Specialization constants of the module, with the values in force. */
 SPVF_API size_t spvf_module_spec_count(const spvf_module *module);
+/* The specialization constant `index`, from 0: its id and value, and how many bits it has, 1 for a
+ * bool; `bits` may be NULL.  SPVF_ERROR_ARGUMENT: there is none. */
 SPVF_API spvf_status spvf_module_spec(const spvf_module *module, size_t index,
                                       spvf_spec_value *value, uint32_t *bits);
 
@@ -359,10 +374,12 @@ typedef struct {
     bool remarks;
 } spvf_pass_options;
 
-/* Transforms the module in place.  After an error the module may only be destroyed.
- * The pass `access` transforms nothing: it gives `dump` a summary of what each kernel reads and
- * writes, with offsets as functions of ids, and with the bytes that can be touched where the range
- * says so. */
+/* Transforms the module in place.  After an error the module may only be destroyed.  The pass
+ * `access` transforms nothing: it gives `dump` a summary of what each kernel reads and writes, with
+ * offsets as functions of ids, and with the bytes that can be touched where the range says so.
+ * SPVF_ERROR_ARGUMENT: the options have no size, or name a pass that is not there.
+ * SPVF_ERROR_MEMORY.  SPVF_ERROR_INTERNAL: a pass made invalid code, which `verify_each` looks for.
+ */
 SPVF_API spvf_status spvf_module_optimize(spvf_module *module, const spvf_pass_options *options);
 /* Names and one-line descriptions of the passes; NULL from `index` out of range. */
 SPVF_API const char *spvf_pass_name(size_t index, const char **description);
@@ -389,6 +406,7 @@ typedef struct {
     size_t size;
     spvf_context *context;
 } spvf_blob;
+/* Frees the bytes, and makes the blob empty; one that is empty, or NULL, stays as it is. */
 SPVF_API void spvf_blob_destroy(spvf_blob *blob);
 
 /* Writes a module.  Targets: "ir" (text); "dot" (control flow graphs, for Graphviz); "spirv"
@@ -585,9 +603,12 @@ typedef struct {
  * names are taken to be different memory. */
 SPVF_API spvf_status spvf_fuse(spvf_context *context, const spvf_fuse_options *options,
                                spvf_fusion **out);
+/* What the fused kernel is called, is launched on and is given, and why; belongs to the fusion.
+ * NULL of NULL. */
 SPVF_API const spvf_fusion_info *spvf_fusion_get_info(const spvf_fusion *fusion);
 /* The module that holds the fused kernel alone; belongs to the fusion. */
 SPVF_API const spvf_module *spvf_fusion_module(const spvf_fusion *fusion);
+/* Frees the fusion with its module, info and explanation; NULL: nothing happens. */
 SPVF_API void spvf_fusion_destroy(spvf_fusion *fusion);
 
 /* ------------------------------------------------------------------------------------ explanations
@@ -697,6 +718,7 @@ typedef enum {
 /* "local-size", as in the option "without=local-size" of device cpu; and a clause that says what is
  * true of launches.  NULL: there is no such fact. */
 SPVF_API const char *spvf_fact_name(spvf_fact fact);
+/* A clause that says what is true of the launches, for people.  NULL: there is no such fact. */
 SPVF_API const char *spvf_fact_text(spvf_fact fact);
 
 /* What native code does with the loops over work-items of a kernel. */
@@ -742,7 +764,8 @@ struct spvf_explanation {
 };
 
 /* Fuses, and gives only the explanation.  That the kernels are refused is no failure and no
- * message; with options->strict it is both, and the explanation comes all the same. */
+ * message; with options->strict it is both, and the explanation comes all the same.  Errors are
+ * those of spvf_fuse, but that SPVF_ERROR_REFUSED comes only if the options are strict. */
 SPVF_API spvf_status spvf_explain(spvf_context *context, const spvf_fuse_options *options,
                                   spvf_explanation **out);
 /* The explanation of what was fused; belongs to the fusion. */
@@ -756,11 +779,12 @@ SPVF_API char *spvf_explanation_json(const spvf_explanation *explanation);
 /* Not for those that belong to a fusion or a message. */
 SPVF_API void spvf_explanation_destroy(spvf_explanation *explanation);
 
-/* Compiles a kernel as device cpu does for launches on the range, and tells what became of its loops
- * over work-items; arguments are taken to be different memory.  Range NULL: a large range.  The
- * target is one of native code, as spvf_module_emit names it, with options for code only: levels,
- * "simd=N", "calls"; NULL: what device cpu makes here.  That a kernel cannot be compiled is no
- * failure of the call. */
+/* Compiles a kernel as device cpu does for launches on the range, and tells what became of its
+ * loops over work-items; arguments are taken to be different memory.  Range NULL: a large range.
+ * The target is one of native code, as spvf_module_emit names it, with options for code only:
+ * levels, "simd=N", "calls"; NULL: what device cpu makes here.  That a kernel cannot be compiled is
+ * no failure of the call.  SPVF_ERROR_ARGUMENT: module or out is NULL, or there is no such kernel
+ * or target.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_explain_code(const spvf_module *module, const char *kernel,
                                        const spvf_range *range, const char *target,
                                        spvf_explained_code **out);
@@ -774,8 +798,13 @@ SPVF_API void spvf_explained_code_destroy(spvf_explained_code *code);
  * A plan is a small host program in a text file: buffers, launches, what to fuse, what to expect
  * (docs/PLANS.md).  Files that it names are relative to its own folder. */
 
+/* Reads a plan, `size` bytes of text that are not kept.  `file` is its name in messages, and where
+ * the names in it begin; NULL: the current folder.  Modules are read later, when the plan runs.
+ * SPVF_ERROR_INPUT: it is no plan, and a message says where.  SPVF_ERROR_ARGUMENT: context, text or
+ * out is NULL.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_plan_load(spvf_context *context, const char *file, const char *text,
                                     size_t size, spvf_plan **out);
+/* Frees the plan; NULL: nothing happens.  Explanations of it stay. */
 SPVF_API void spvf_plan_destroy(spvf_plan *plan);
 
 /* How long a group of a plan takes, or a launch outside of groups; nanoseconds, medians of `runs`.
@@ -843,6 +872,7 @@ typedef struct {
  * validated group differs: each is a message.  `result` may be NULL. */
 SPVF_API spvf_status spvf_plan_run(spvf_plan *plan, const spvf_run_options *options,
                                    spvf_run_result *result);
+/* How many fuse groups the plan has, in the order of the file; 0 of NULL. */
 SPVF_API size_t spvf_plan_group_count(const spvf_plan *plan);
 /* NULL when index is out of range.  Valid until the plan is destroyed. */
 SPVF_API const char *spvf_plan_group_name(const spvf_plan *plan, size_t index);
@@ -850,10 +880,15 @@ SPVF_API const char *spvf_plan_group_name(const spvf_plan *plan, size_t index);
  * is out of range.  Valid until the plan is destroyed. */
 SPVF_API const char *spvf_plan_module_file(const spvf_plan *plan, size_t index);
 /* Fuses group `index` of the plan without running anything, for any device.  The reason of a
- * refusal is a warning, as in a run that goes on without, unless the group is strict. */
+ * refusal is a warning, as in a run that goes on without, unless the group is strict.
+ * SPVF_ERROR_REFUSED: the group is refused.  SPVF_ERROR_ARGUMENT: plan or out is NULL, or there is
+ * no such group.  SPVF_ERROR_INPUT, SPVF_ERROR_IO: a module that it names cannot be read.
+ * SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_plan_fuse(spvf_plan *plan, size_t index, spvf_fusion **out);
 /* Explains what spvf_default_device would do with group `index`, as spvf_explain does; strict when
- * the group is.  What that device cannot run of what would be fused is refused. */
+ * the group is.  What that device cannot run of what would be fused is refused.
+ * SPVF_ERROR_REFUSED: the group is strict and refused; there is an explanation all the same.  Other
+ * errors are those of spvf_plan_fuse. */
 SPVF_API spvf_status spvf_plan_explain(spvf_plan *plan, size_t index, spvf_explanation **out);
 /* What an explanation is to hold. */
 typedef struct {
@@ -862,7 +897,8 @@ typedef struct {
     const char *target; /* of the code, or NULL */
     bool listings;      /* the texts of kernels before and after fusion, and of the code */
 } spvf_explain_options;
-/* The same as spvf_plan_explain, with options; NULL: none. */
+/* The same as spvf_plan_explain, with options; NULL: none.  Errors are those of spvf_plan_explain,
+ * and SPVF_ERROR_ARGUMENT for options without a size. */
 SPVF_API spvf_status spvf_plan_explain_with(spvf_plan *plan, size_t index,
                                             const spvf_explain_options *options,
                                             spvf_explanation **out);
@@ -876,19 +912,23 @@ typedef struct {
     spvf_explanation *cut;
 } spvf_explained_part;
 /* Divides all launches of a plan into kernels that are as long as possible, as a graph does
- * (spvfuse_queue.h), and explains each; a launch by itself is a group of one.  What the plan says of
- * groups does not count; launches are not moved over `expect`, `print` and `write`.  Device and
+ * (spvfuse_queue.h), and explains each; a launch by itself is a group of one.  What the plan says
+ * of groups does not count; launches are not moved over `expect`, `print` and `write`.  Device and
  * options as for spvf_plan_explain_with.  The parts are the caller's, to be given to
- * spvf_explained_parts_destroy; after an error there are none. */
+ * spvf_explained_parts_destroy; after an error there are none.  SPVF_ERROR_ARGUMENT: an argument is
+ * NULL, or the options have no size.  SPVF_ERROR_INPUT, SPVF_ERROR_IO: a module that the plan names
+ * cannot be read.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_plan_divide(spvf_plan *plan, const spvf_explain_options *options,
                                       spvf_explained_part **parts, size_t *count);
+/* Frees the parts that spvf_plan_divide gave, with their explanations; NULL: nothing happens. */
 SPVF_API void spvf_explained_parts_destroy(spvf_explained_part *parts, size_t count);
 /* A few lines for people: how many launches become how many, bytes before and after, and what keeps
  * launches apart; to be given to free().  NULL: no memory. */
 SPVF_API char *spvf_explained_parts_summary(const spvf_explained_part *parts, size_t count);
 
 /* Explains also the code of the kernels that run then, as spvf_explain_code does.  If the target is
- * NULL and no native code is made here, there are no codes. */
+ * NULL and no native code is made here, there are no codes.  Errors are those of spvf_plan_explain,
+ * and SPVF_ERROR_ARGUMENT for a target that is not there. */
 SPVF_API spvf_status spvf_plan_explain_code(spvf_plan *plan, size_t index, const char *target,
                                             spvf_explanation **out);
 
@@ -920,12 +960,16 @@ typedef struct {
     bool missing; /* the machine has none: listed only for the reason, and not usable */
 } spvf_device_info;
 
-/* Calls `each` for every device of this machine, and once for a kind of which it has none. */
+/* Calls `each` for every device of this machine, and once for a kind of which it has none.  What
+ * `info` points to is valid during the call of `each`.  SPVF_ERROR_ARGUMENT: context or each is
+ * NULL.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_devices(spvf_context *context,
                                   void (*each)(void *user, const spvf_device_info *info),
                                   void *user);
 
-/* The local size that device cpu gives to a launch whose range says none (docs/DEVICES.md). */
+/* The local size that device cpu gives to a launch whose range says none (docs/DEVICES.md).  In
+ * work-items, x first.  SPVF_ERROR_ARGUMENT: an argument is NULL, there is no such kernel, or the
+ * range has not 1 to 3 dimensions.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_cpu_local_size(const spvf_module *module, const char *kernel,
                                          const spvf_range *range, uint64_t local[3]);
 
@@ -947,7 +991,9 @@ typedef struct {
     uint64_t foreign, damaged; /* verify: entries of other versions, and those that are no use */
 } spvf_cache_info;
 
-/* Calls `answer` once, if all went well.  While others use the cache, it tells of some moment. */
+/* Calls `answer` once, if all went well.  While others use the cache, it tells of some moment.
+ * SPVF_ERROR_ARGUMENT: context or answer is NULL, or the action is unknown.  SPVF_ERROR_IO: an
+ * entry cannot be removed.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_cache(spvf_context *context, spvf_cache_action action,
                                 void (*answer)(void *user, const spvf_cache_info *info),
                                 void *user);
@@ -1008,11 +1054,16 @@ typedef struct {
  * that spvf_container_pick has chosen, say.  The bytes are not kept.  They are checked so that nothing
  * is read or written beyond them, but code runs as it is, so they must be trusted. */
 typedef struct spvf_native spvf_native;
+/* Loads an object that spvf_module_emit has written for this machine, without a linker.
+ * SPVF_ERROR_INPUT: it is damaged, or no such object.  SPVF_ERROR_REFUSED: it is for another
+ * machine.  SPVF_ERROR_ARGUMENT: an argument is NULL.  SPVF_ERROR_LIMIT: it is too large for its
+ * own references.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_native_load(spvf_context *context, const char *name, const void *bytes,
                                       size_t size, spvf_native **out);
 /* Its array, ended by one without a name. */
 SPVF_API const spvf_native_kernel *spvf_native_kernels(const spvf_native *native);
-SPVF_API void spvf_native_destroy(spvf_native *native); /* no thread may be in it */
+/* Unmaps the code; no thread may be in it.  NULL: nothing happens. */
+SPVF_API void spvf_native_destroy(spvf_native *native);
 
 #ifdef __cplusplus
 }

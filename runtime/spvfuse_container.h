@@ -19,14 +19,20 @@ typedef struct spvf_container spvf_container;
 /* A container of these bytes.  If they begin at a multiple of 16 they are used where they are, and
  * outlive the container; otherwise, and of HCF, there is a copy.  Only header and table are read
  * here.  Every other section is checked when a call asks for something in it first, so that call
- * can fail: it gives NULL, false or a status after a message that names the byte and the section. */
+ * can fail: it gives NULL, false or a status after a message that names the byte and the section.
+ * SPVF_ERROR_INPUT: they are no container, or its header or table is damaged.  SPVF_ERROR_ARGUMENT:
+ * context, bytes or out is NULL.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_container_load(spvf_context *context, const char *name, const void *bytes,
                                          size_t size, spvf_container **out);
-/* The same of a file, which is mapped: nobody may cut it meanwhile. */
+/* The same of a file, which is mapped: nobody may cut it meanwhile.  SPVF_ERROR_IO: it cannot be
+ * read.  Other errors are those of spvf_container_load. */
 SPVF_API spvf_status spvf_container_open(spvf_context *context, const char *path,
                                          spvf_container **out);
+/* Frees the container and what its calls gave; modules that were made of it stay.  NULL: nothing
+ * happens. */
 SPVF_API void spvf_container_destroy(spvf_container *container);
 
+/* How many kernels its images hold, each name once; 0 of NULL. */
 SPVF_API size_t spvf_container_kernel_count(const spvf_container *container);
 /* What the container says of a kernel; the arguments of a kernel that no SPIR-V describes are
  * unknown, and none.  NULL from `index` out of range. */
@@ -43,7 +49,10 @@ typedef struct {
     const char *target; /* "x86_64:v3", "sm_80"; "": none, or not known */
     size_t size;        /* of the code */
 } spvf_image_info;
+/* How many images the container has; 0 of NULL. */
 SPVF_API size_t spvf_container_image_count(const spvf_container *container);
+/* What image `index`, from 0, is.  False: there is none, or, after a message, its section is
+ * damaged. */
 SPVF_API bool spvf_container_image(spvf_container *container, size_t index, spvf_image_info *out);
 /* The code of an image, at a multiple of 16. */
 SPVF_API const void *spvf_container_code(spvf_container *container, size_t index, size_t *size);
@@ -53,7 +62,9 @@ typedef struct {
     uint32_t image;
     bool imported; /* otherwise exported */
 } spvf_symbol;
+/* How many symbols its images export and import; 0 of NULL. */
 SPVF_API size_t spvf_container_symbol_count(const spvf_container *container);
+/* Symbol `index`, from 0.  False: there is none, or, after a message, its section is damaged. */
 SPVF_API bool spvf_container_symbol(spvf_container *container, size_t index, spvf_symbol *out);
 
 typedef enum { SPVF_OF_CONTAINER, SPVF_OF_IMAGE, SPVF_OF_KERNEL, SPVF_OF_ARG } spvf_property_owner;
@@ -64,10 +75,13 @@ typedef struct {
     uint32_t arg;   /* of the kernel */
     const char *key, *value;
 } spvf_property;
+/* How many properties the container has; 0 of NULL. */
 SPVF_API size_t spvf_container_property_count(const spvf_container *container);
+/* Property `index`, from 0.  False: there is none, or, after a message, its section is damaged. */
 SPVF_API bool spvf_container_property(spvf_container *container, size_t index, spvf_property *out);
 
-/* Checks all of it, code included. */
+/* Checks all of it, code included.  SPVF_ERROR_INPUT: a section is damaged, and a message names it.
+ * SPVF_ERROR_ARGUMENT: container is NULL.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_container_verify(spvf_container *container);
 
 /* The image of a kernel that is best for a target: for "x86_64:v3" the object of the highest level
@@ -77,29 +91,39 @@ SPVF_API spvf_status spvf_container_verify(spvf_container *container);
 SPVF_API spvf_status spvf_container_pick(spvf_container *container, const char *kernel,
                                          const char *target, uint32_t *image);
 
-/* A module of the SPIR-V that holds a kernel of the first container (NULL: all kernels that are in any
- * SPIR-V), linked with the images, of all the containers, that export what it imports.  If several
- * images are linked, nothing may stay undefined. */
+/* A module of the SPIR-V that holds a kernel of the first container (NULL: all kernels that are in
+ * any SPIR-V), linked with the images, of all the containers, that export what it imports.  If
+ * several images are linked, nothing may stay undefined.  SPVF_ERROR_REFUSED: there is no SPIR-V of
+ * the kernel.  SPVF_ERROR_INPUT: code is damaged, or a symbol stays undefined.
+ * SPVF_ERROR_ARGUMENT: there is no container, they are of different contexts, there is no such
+ * kernel, or the options have no size.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_container_module(spvf_container *const *containers, size_t count,
                                            const char *kernel, const spvf_module_options *options,
                                            spvf_module **out);
 
 /* What will be a container. */
 typedef struct spvf_pack spvf_pack;
+/* An empty pack.  SPVF_ERROR_ARGUMENT: context or out is NULL.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_pack_create(spvf_context *context, spvf_pack **out);
+/* Frees the pack; what it has written stays.  NULL: nothing happens. */
 SPVF_API void spvf_pack_destroy(spvf_pack *pack);
-/* Adds what the bytes are: SPIR-V, PTX, a cubin, an object that spvf_module_emit has written, or all
- * that a container has.  Name is the image's, target overrides what the bytes say ("" or NULL: it
- * does not); both count for images only.  Bytes are copied.  After an error the pack may only be
- * destroyed. */
+/* Adds what the bytes are: SPIR-V, PTX, a cubin, an object that spvf_module_emit has written, or
+ * all that a container has.  Name is the image's, target overrides what the bytes say ("" or NULL:
+ * it does not); both count for images only.  Bytes are copied.  After an error the pack may only be
+ * destroyed.  SPVF_ERROR_INPUT: the bytes are none of these.  SPVF_ERROR_ARGUMENT: pack or bytes is
+ * NULL.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_pack_add(spvf_pack *pack, const char *name, const char *target,
                                    const void *bytes, size_t size);
 /* Adds what spvf_module_emit makes of a module: "spirv…", "ptx…", "cubin…", or an object for a
- * machine without options other than a level. */
+ * machine without options other than a level.  Errors are those of spvf_module_emit and
+ * spvf_pack_add, such as SPVF_ERROR_REFUSED when no kernel can be written. */
 SPVF_API spvf_status spvf_pack_emit(spvf_pack *pack, const char *name, const spvf_module *module,
                                     const char *target);
+/* Adds a property; its texts are copied.  SPVF_ERROR_ARGUMENT: it has no key, no value, or an owner
+ * that is not there.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_pack_set(spvf_pack *pack, const spvf_property *property);
-/* The same contents always have the same bytes. */
+/* The same contents always have the same bytes.  SPVF_ERROR_ARGUMENT: pack or out is NULL.
+ * SPVF_ERROR_LIMIT: its texts have 4 GiB or more.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_pack_write(spvf_pack *pack, spvf_blob *out);
 /* What a container holds, as HCF.  Not everything can be said there; SPVF_ERROR_REFUSED then. */
 SPVF_API spvf_status spvf_container_hcf(spvf_container *container, spvf_blob *out);

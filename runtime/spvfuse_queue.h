@@ -46,17 +46,25 @@ typedef struct spvf_graph spvf_graph;
 
 /* -------------------------------------------------------------------------------------- devices */
 
-/* name: as spvf_run_options.device; NULL: spvf_default_device. */
+/* name: as spvf_run_options.device; NULL: spvf_default_device.  SPVF_ERROR_ARGUMENT: context or out
+ * is NULL, or no device has that name.  SPVF_ERROR_DEVICE: this machine has none, and a message
+ * says why.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_device_open(spvf_context *context, const char *name, spvf_device **out);
+/* Closes the device once the queues, programs, buffers and commands that use it are gone; NULL:
+ * nothing happens. */
 SPVF_API void spvf_device_destroy(spvf_device *device);
 /* What kernels print, from any thread, one text at a time; NULL (at first): it is dropped. */
 SPVF_API void spvf_device_on_print(spvf_device *device,
                                    void (*output)(void *user, const char *text), void *user);
 
-/* A module made ready.  Kernels are compiled when they are launched. */
+/* A module made ready.  Kernels are compiled when they are launched.  SPVF_ERROR_ARGUMENT: an
+ * argument is NULL.  SPVF_ERROR_DEVICE: the device cannot run the module, and a message says why.
+ * SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_program_create(spvf_device *device, const spvf_module *module,
                                          spvf_program **out);
+/* Frees the program once the commands that use it have ended; NULL: nothing happens. */
 SPVF_API void spvf_program_destroy(spvf_program *program);
+/* The kernel of that name as launches see it, which belongs to the program; NULL: there is none. */
 SPVF_API const spvf_kernel_info *spvf_program_kernel(const spvf_program *program, const char *name);
 
 /* -------------------------------------------------------------------------------------- buffers */
@@ -68,9 +76,16 @@ typedef enum {
     SPVF_USE_HOST = 1
 } spvf_buffer_flags;
 
+/* Memory of `size` bytes on the device; `flags` says what `host` is.  The memory itself may come
+ * later, with the first use: then it is there that it can be missing.  SPVF_ERROR_ARGUMENT: device
+ * or out is NULL, the flags are unknown, or SPVF_USE_HOST has no `host`.  SPVF_ERROR_REFUSED:
+ * SPVF_USE_HOST on a device that has memory of its own.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_buffer_create(spvf_device *device, size_t size, void *host,
                                         uint32_t flags, spvf_buffer **out);
+/* Frees the memory once the commands that use it have ended; memory of the program stays as they
+ * left it.  NULL: nothing happens. */
 SPVF_API void spvf_buffer_destroy(spvf_buffer *buffer);
+/* In bytes; 0 of NULL. */
 SPVF_API size_t spvf_buffer_size(const spvf_buffer *buffer);
 /* Where it lies in the memory of this process, at a multiple of 128 unless it is the user's; what
  * is there is as the commands that have ended left it.  NULL: the device has memory of its own, or
@@ -79,11 +94,13 @@ SPVF_API void *spvf_buffer_address(spvf_buffer *buffer);
 
 /* --------------------------------------------------------------------------------------- events */
 
-/* Waits until the command has ended; how it did. */
+/* Waits until the command has ended; how it did.  SPVF_ERROR_ARGUMENT also when event is NULL, or
+ * when the command would wait for itself. */
 SPVF_API spvf_status spvf_event_wait(spvf_event *event);
 /* Whether it has ended; then *status (or NULL) says how. */
 SPVF_API bool spvf_event_ended(const spvf_event *event, spvf_status *status);
-/* Called once, when the command has ended, by some thread; at once when it has. */
+/* Called once, when the command has ended, by some thread; at once when it has.
+ * SPVF_ERROR_ARGUMENT: event or function is NULL.  SPVF_ERROR_MEMORY.  Then it is not called. */
 SPVF_API spvf_status spvf_event_on_end(spvf_event *event,
                                        void (*function)(void *user, spvf_status status),
                                        void *user);
@@ -91,12 +108,17 @@ SPVF_API spvf_status spvf_event_on_end(spvf_event *event,
 typedef struct {
     uint64_t enqueued, started, ended;
 } spvf_event_times;
+/* When the command was enqueued, began and ended.  May be called at any time. */
 SPVF_API spvf_event_times spvf_event_get_times(const spvf_event *event);
 /* The command goes on. */
 SPVF_API void spvf_event_destroy(spvf_event *event);
 
-/* An event that the program ends itself.  One that is destroyed before fails. */
+/* An event that the program ends itself.  One that is destroyed before fails.  SPVF_ERROR_ARGUMENT:
+ * device or out is NULL.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_event_create(spvf_device *device, spvf_event **out);
+/* Ends an event of spvf_event_create, once, with a status; commands that wait for it fail unless
+ * the status is SPVF_OK.  SPVF_ERROR_ARGUMENT: it is no such event, has ended already, or the
+ * status is none. */
 SPVF_API spvf_status spvf_event_end(spvf_event *event, spvf_status status);
 
 /* --------------------------------------------------------------------------------------- queues */
@@ -106,12 +128,15 @@ typedef struct {
     bool out_of_order; /* only events and buffers order commands */
 } spvf_queue_options;
 
+/* A queue of the device, in order unless the options say otherwise; options NULL: defaults.
+ * SPVF_ERROR_ARGUMENT: device or out is NULL, or the options have no size.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_queue_create(spvf_device *device, const spvf_queue_options *options,
                                        spvf_queue **out);
 /* Waits for its commands, unless one of them asks for it. */
 SPVF_API void spvf_queue_destroy(spvf_queue *queue);
 /* Waits until all that was enqueued has ended.  The status of the first command, in the order of
- * enqueuing, that has failed since the last call. */
+ * enqueuing, that has failed since the last call.  SPVF_ERROR_ARGUMENT also when queue is NULL, or
+ * a command of the queue would wait for itself. */
 SPVF_API spvf_status spvf_queue_finish(spvf_queue *queue);
 
 /* What a command waits for. */
@@ -146,17 +171,31 @@ typedef struct {
 /* In all that follows `wait` and `out` may be NULL; *out is to be destroyed.  What is given by
  * address is copied before the call returns, but for the memory that is read to and written from
  * and what a function of the host is given. */
+
+/* Launches a kernel.  SPVF_ERROR_ARGUMENT: queue or what is NULL, the program has no such kernel, or
+ * it takes other arguments; a message names the argument.  SPVF_ERROR_MEMORY.  What fails later is
+ * the status of the event. */
 SPVF_API spvf_status spvf_queue_launch(spvf_queue *queue, const spvf_launch *what,
                                        const spvf_wait *wait, spvf_event **out);
+/* Copies `size` bytes of the buffer, from `offset` on, to memory of the program, which stays there
+ * until the command has ended.  SPVF_ERROR_ARGUMENT: queue, buffer or memory is NULL, the buffer is
+ * of another device, or has fewer bytes.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_queue_read(spvf_queue *queue, spvf_buffer *from, size_t offset, void *to,
                                      size_t size, const spvf_wait *wait, spvf_event **out);
+/* Copies `size` bytes of the program's memory, which stays as it is until the command has ended,
+ * into the buffer, from `offset` on.  Errors are those of spvf_queue_read: SPVF_ERROR_ARGUMENT,
+ * SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_queue_write(spvf_queue *queue, spvf_buffer *to, size_t offset,
                                       const void *from, size_t size, const spvf_wait *wait,
                                       spvf_event **out);
+/* Copies `size` bytes from one buffer to another, or within one where the two ranges do not
+ * overlap, or are the same.  Errors are those of spvf_queue_read: SPVF_ERROR_ARGUMENT,
+ * SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_queue_copy(spvf_queue *queue, spvf_buffer *from, size_t from_offset,
                                      spvf_buffer *to, size_t to_offset, size_t size,
                                      const spvf_wait *wait, spvf_event **out);
-/* pattern_size: 1 to 128 bytes; size is a multiple of it. */
+/* pattern_size: 1 to 128 bytes; size is a multiple of it.  Errors are those of spvf_queue_read:
+ * SPVF_ERROR_ARGUMENT, also for such sizes, and SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_queue_fill(spvf_queue *queue, spvf_buffer *to, size_t offset, size_t size,
                                      const void *pattern, size_t pattern_size,
                                      const spvf_wait *wait, spvf_event **out);
@@ -168,13 +207,17 @@ typedef struct {
 } spvf_use;
 /* The function is called by some thread; what it gives is the status of its event.  It may use all
  * of this, but not wait for what waits for it.  Waiting for its own event or queue is refused.
- * Waiting for a later command of its queue, where that is in order, never ends. */
+ * Waiting for a later command of its queue, where that is in order, never ends.
+ * SPVF_ERROR_ARGUMENT: queue or function is NULL, or a buffer is, or is of another device.
+ * SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_queue_host(spvf_queue *queue, spvf_status (*function)(void *user),
                                      void *user, const spvf_use *uses, size_t use_count,
                                      const spvf_wait *wait, spvf_event **out);
-/* Ends when all that it waits for has: without `wait`, all commands of the queue before it. */
+/* Ends when all that it waits for has: without `wait`, all commands of the queue before it.
+ * SPVF_ERROR_ARGUMENT: queue is NULL, or an event of `wait` is.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_queue_marker(spvf_queue *queue, const spvf_wait *wait, spvf_event **out);
-/* The same, and later commands of the queue wait for it. */
+/* The same, and later commands of the queue wait for it.  Errors are those of spvf_queue_marker:
+ * SPVF_ERROR_ARGUMENT, SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_queue_barrier(spvf_queue *queue, const spvf_wait *wait, spvf_event **out);
 
 /* ------------------------------------------------------------------------------------------ graphs
@@ -208,15 +251,22 @@ typedef struct {
     bool phases;
 } spvf_graph_options;
 
+/* An empty graph of the device; options NULL: defaults.  SPVF_ERROR_ARGUMENT: device or out is
+ * NULL, or the options have no size.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_graph_create(spvf_device *device, const spvf_graph_options *options,
                                        spvf_graph **out);
+/* Frees the graph; runs that are under way go on.  NULL: nothing happens. */
 SPVF_API void spvf_graph_destroy(spvf_graph *graph);
-/* Records a launch; *index (or NULL) is its number. */
+/* Records a launch; *index (or NULL) is its number.  SPVF_ERROR_ARGUMENT: as of spvf_queue_launch,
+ * or the graph is committed already.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_graph_launch(spvf_graph *graph, const spvf_launch *what, size_t *index);
 /* The contents of the buffer are not needed when the graph has run, and were not before: memory of
- * items or work-groups may take its place, and if so it is never allocated. */
+ * items or work-groups may take its place, and if so it is never allocated.  SPVF_ERROR_ARGUMENT:
+ * an argument is NULL, the buffer is of another device, or the graph is committed already.
+ * SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_graph_internal(spvf_graph *graph, spvf_buffer *buffer, spvf_promote kind);
-/* The launch stays by itself. */
+/* The launch stays by itself.  SPVF_ERROR_ARGUMENT: graph is NULL or committed already, or there is
+ * no such launch. */
 SPVF_API spvf_status spvf_graph_exclude(spvf_graph *graph, size_t index);
 /* Fuses and ends recording.  After an error the graph may be destroyed only; SPVF_ERROR_REFUSED: it
  * is strict. */
@@ -228,18 +278,25 @@ typedef struct {
     const spvf_explanation *explanation; /* of a fused kernel; NULL: one launch by itself */
     const spvf_explanation *refusal;     /* why the next launch is not part of it, or NULL */
 } spvf_graph_kernel;
+/* How many kernels a run launches; 0 before the graph is committed. */
 SPVF_API size_t spvf_graph_kernel_count(const spvf_graph *graph);
+/* Kernel `index`, from 0, in the order in which they run; belongs to the graph.  Zeros: there is
+ * none. */
 SPVF_API spvf_graph_kernel spvf_graph_get_kernel(const spvf_graph *graph, size_t index);
 
-/* Enqueues a run; it may be running already. */
+/* Enqueues a run; it may be running already.  SPVF_ERROR_ARGUMENT: graph or queue is NULL, the
+ * graph was not committed, or the queue is of another device.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_graph_run(spvf_graph *graph, spvf_queue *queue, const spvf_wait *wait,
                                     spvf_event **out);
-/* For the runs to come.  The new value has as many bytes as the old one.  In a struct with pointers,
- * those stay the same, and so do integers when launches have been fused: they are constants then. */
+/* For the runs to come.  The new value has as many bytes as the old one.  In a struct with
+ * pointers, those stay the same, and so do integers when launches have been fused: they are
+ * constants then.  SPVF_ERROR_ARGUMENT: there is no such launch or argument, it is no value of so
+ * many bytes, or it has become a constant. */
 SPVF_API spvf_status spvf_graph_set_value(spvf_graph *graph, size_t index, size_t arg,
                                           const void *bytes, size_t size);
 /* Wherever the old buffer was; the new one has the same size, and shares no memory with others of
- * the graph; nor does the old one, when launches have been fused. */
+ * the graph; nor does the old one, when launches have been fused.  SPVF_ERROR_ARGUMENT: one of the
+ * two is not so, or a buffer is NULL or of another device.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_graph_set_buffer(spvf_graph *graph, spvf_buffer *old, spvf_buffer *now);
 
 /* ------------------------------------------------------------------------------------------ fusing
@@ -256,12 +313,16 @@ SPVF_API spvf_status spvf_graph_set_buffer(spvf_graph *graph, spvf_buffer *old, 
 
 /* SPVF_ERROR_ARGUMENT: the queue is fusing already. */
 SPVF_API spvf_status spvf_queue_start_fusion(spvf_queue *queue, const spvf_graph_options *options);
+/* Does the queue keep launches now?  It may not do so any more when the call returns, if another
+ * thread uses it. */
 SPVF_API bool spvf_queue_is_fusing(const spvf_queue *queue);
 /* Enqueues what was kept as few kernels as it can; what is refused is a warning, also where the
  * options are strict.  *out (or NULL) is the event of all of it: also after fusion was cancelled,
  * or when nothing was launched.  SPVF_ERROR_ARGUMENT: fusion was never started. */
 SPVF_API spvf_status spvf_queue_complete_fusion(spvf_queue *queue, spvf_event **out);
-/* Enqueues what was kept one by one.  A warning when the queue is not fusing. */
+/* Enqueues what was kept one by one.  A warning when the queue is not fusing.  SPVF_ERROR_ARGUMENT:
+ * queue is NULL.  SPVF_ERROR_MEMORY: not all could be enqueued, and the event of what was kept
+ * fails. */
 SPVF_API spvf_status spvf_queue_cancel_fusion(spvf_queue *queue);
 /* What became of the last fusion, for spvf_graph_get_kernel; the queue's until the next one starts.
  * NULL: there was none. */

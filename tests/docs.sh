@@ -17,6 +17,46 @@ same() {
 
 check docs/IR.md "$1/docgen" --check docs/IR.md
 
+# The reference of the library: each function has a comment, which names the statuses that it returns; all
+# that the library exports is there, links lead to something, and man takes the pages.
+headers='runtime/spvfuse.h runtime/spvfuse_queue.h runtime/spvfuse_container.h runtime/spvfuse_opencl.h'
+# shellcheck disable=SC2086
+{
+    "$1/reference" --check $headers >"$work/reference"
+    check "$(grep -v ' passed' "$work/reference")" [ "$(grep -vc ' passed' "$work/reference")" = 0 ]
+    "$1/reference" --html $headers >"$work/reference.html"
+    mkdir "$work/man3"
+    "$1/reference" --man "$work/man3" $headers
+}
+exported=$(nm -D --defined-only "$1/libspvfuse.so" | sed -n 's/.* T \(spvf_[a-z0-9_]*\).*/\1/p' | grep -v '^spvf_opencl_entry$')
+for function in $exported; do
+    check "the reference lacks $function" [ -s "$work/man3/$function.3" ]
+    check "the page lacks $function" grep -q "id=\"$function\"" "$work/reference.html"
+done
+for link in $(grep -o 'href="#[^"]*"' "$work/reference.html" | sort -u | sed 's/^href="#//; s/"$//'); do
+    check "the page lacks $link" [ "$(grep -c "id=\"$link\"" "$work/reference.html")" = 1 ]
+done
+check "it needs another file" sh -c "! grep -nE '(src|href)=\"[^#]' '$work/reference.html'"
+if command -v groff >/dev/null; then
+    check "pages of the manual" sh -c "! cat '$work'/man3/*.3 | groff -man -ww -z 2>&1 | grep ."
+fi
+cat >"$work/lacking.h" <<'H'
+/* lacking.h — a header with mistakes. */
+
+/* -------------------------------------------------- section */
+
+/* A comment of the section. */
+
+SPVF_API void spvf_without(void);
+/* Gives nothing else. */
+SPVF_API spvf_status spvf_no_error(void);
+/* SPVF_ERROR_MEMORY. */
+SPVF_API spvf_status spvf_good(void);
+H
+same "$work/lacking.h:7: spvf_without has no comment of its own
+$work/lacking.h:9: spvf_no_error returns a status, and its comment names none
+1 passed, 2 failed" "$("$1/reference" --check "$work/lacking.h")" "mistakes of a header are not found"
+
 for page in README.md docs/*.md; do
     folder=$(dirname "$page")
     for link in $(grep -oE '\]\([^)#:]+\)' "$page" | sed 's/^](//; s/)$//'); do

@@ -82,6 +82,8 @@ if command -v clinfo >/dev/null 2>&1; then
     check "the OpenCL loader" loader_finds_it
 fi
 check "manual pages" grep -q "SH NAME" "$here/share/man/man1/spvfuse-compile.1"
+check "manual pages of the library" grep -q "SH NAME" "$here/share/man/man3/spvf_fuse.3"
+check "the reference of the library" grep -q 'id="spvf_fuse"' "$here/share/doc/spvfuse/reference.html"
 check "completion" grep -q "complete -F" "$here/share/bash-completion/completions/spvfuse"
 if /usr/bin/python3 -c '' 2>/dev/null; then
     check "Python" env LD_LIBRARY_PATH="$here/lib" PYTHONPATH="$here/lib/python3/dist-packages" \
