@@ -184,6 +184,7 @@ for _name, _result, *_arguments in [
         ("spvf_device_open", c_int, c_void_p, c_char_p, _out),
         ("spvf_program_create", c_int, c_void_p, c_void_p, _out),
         ("spvf_program_kernel", POINTER(_KernelInfo), c_void_p, c_char_p),
+        ("spvf_program_prepare", c_int, c_void_p, c_char_p, POINTER(_Range)),
         ("spvf_buffer_create", c_int, c_void_p, c_size_t, c_void_p, c_uint32, _out),
         ("spvf_queue_create", c_int, c_void_p, c_void_p, _out),
         ("spvf_queue_launch", c_int, c_void_p, POINTER(_Launch), c_void_p, c_void_p),
@@ -455,6 +456,11 @@ class Program(_Handle):
         if not info:
             raise KeyError(name)
         return self, Kernel._of(info[0])
+
+    def prepare(self, name: str, size: Sizes, local: Sizes | None = None) -> None:
+        """Compiles a kernel for launches of this size, so that the first one does not wait for it."""
+        range_ = _range(size, local)
+        self._context._check(_library.spvf_program_prepare(self._handle, name.encode(), byref(range_)))
 
 
 def _value(argument: Argument, value: Any) -> bytes:

@@ -144,6 +144,16 @@ class program : public handle<spvf_program, spvf_program_destroy> {
     program(const device &device, const spvf_module *module) : handle(device.log()) {
         own([&](spvf_program **out) { return spvf_program_create(device, module, out); });
     }
+    /* Compiles a kernel for launches on a range. */
+    void prepare(const char *kernel, const spvf_range &range) const {
+        log()->check(spvf_program_prepare(get(), kernel, &range));
+    }
+    /* Its code, which is the program's. */
+    const spvf_native_kernel &native(const char *kernel) const {
+        const spvf_native_kernel *found = nullptr;
+        log()->check(spvf_program_native(get(), kernel, &found));
+        return *found;
+    }
 };
 
 class buffer : public handle<spvf_buffer, spvf_buffer_destroy> {

@@ -66,6 +66,27 @@ SPVF_API spvf_status spvf_program_create(spvf_device *device, const spvf_module 
 SPVF_API void spvf_program_destroy(spvf_program *program);
 /* The kernel of that name as launches see it, which belongs to the program; NULL: there is none. */
 SPVF_API const spvf_kernel_info *spvf_program_kernel(const spvf_program *program, const char *name);
+/* Compiles a kernel ahead for launches on a range, so that the first of them does not wait for it.
+ * Nothing is launched.  Sizes are in work-items; local all 0: the device chooses, as for a launch.
+ * Arguments are not known yet: it is taken that buffers are different memory, that integers are
+ * small, and that of values of marked arguments there is 0; so launches with others may still
+ * compile.  A device that compiles when a program is created does
+ * nothing.  SPVF_ERROR_ARGUMENT: there is no such kernel, or the range is none; SPVF_ERROR_DEVICE or
+ * SPVF_ERROR_REFUSED: the device cannot run it, and a message says why.  Any thread. */
+SPVF_API spvf_status spvf_program_prepare(spvf_program *program, const char *kernel,
+                                          const spvf_range *range);
+/* The code of a kernel, to be called by the program itself instead of being launched: `run` and
+ * `run_block` of spvf_native_kernel (spvfuse.h), which says what they are given.  A struct with
+ * pointers is taken apart: each member is an argument (spvf_closure_arguments).
+ *
+ * The first call compiles all kernels of the program, for any range, as spvf_module_emit does; no
+ * queue waits for what is called then, and no buffer is protected from it.  *out is the program's,
+ * and is valid until that is destroyed; no thread may be in the code then.  Any number of threads
+ * may call it at the same time, for different work-groups.  Any thread may ask for it.
+ * SPVF_ERROR_REFUSED, after a message: the device does not run code of this process (all but cpu),
+ * or the kernel cannot become code that is called so. */
+SPVF_API spvf_status spvf_program_native(spvf_program *program, const char *kernel,
+                                         const spvf_native_kernel **out);
 
 /* -------------------------------------------------------------------------------------- buffers */
 
@@ -167,6 +188,17 @@ typedef struct {
     size_t arg_count;
     bool alone; /* it is not fused, though its queue is fusing */
 } spvf_launch;
+
+/* The arguments of a fused kernel out of those of its members.  members[m] has `counts[m]`
+ * arguments, as a launch of member m would have; args has room for `count` of them, which is
+ * arg_count of spvf_fusion_info.  What the arguments point to is not copied.  Arguments of
+ * parameters that were said to be the same have to be equal, otherwise the call fails; those of
+ * parameters that are constants, unused or promoted are not looked at.
+ * SPVF_ERROR_ARGUMENT, after a message in the context of the fusion that names the member and the
+ * parameter.  Reads the fusion only, so several threads may do so as long as no call fails. */
+SPVF_API spvf_status spvf_fusion_arguments(const spvf_fusion *fusion,
+                                           const spvf_argument *const *members,
+                                           const size_t *counts, spvf_argument *args, size_t count);
 
 /* In all that follows `wait` and `out` may be NULL; *out is to be destroyed.  What is given by
  * address is copied before the call returns, but for the memory that is read to and written from

@@ -183,6 +183,9 @@ struct rt_driver {
     const char *(*name_of)(const rt_function *f); /* the kernel's */
     /* The function's kernel in the module of its program.  NULL: the device does not keep it. */
     const ir_func *(*kernel)(const rt_function *f);
+    /* What spvf_module_emit is to make code for that this process can call, in the arena.  NULL:
+     * kernels are not code of this process. */
+    const char *(*target)(const rt_device *d, ir_arena *a);
     void (*discard)(rt_device *d, rt_program *p); /* no launch of it runs */
     /* Does what the launch would do short of running, and throws what that would.  The contents of
      * memory do not matter, and `any` stands for memory that is not there yet.  NULL: nothing is

@@ -180,6 +180,7 @@ void prog_release(spvf_program *p) {
     spvf_device *d = p->device;
     rt_shared_discard(&d->shared, p->program);
     rt_lock_take(&d->shared.lock);
+    spvf_native_destroy(p->native);
     spvf_module_destroy(p->module);
     rt_lock_release(&d->shared.lock);
     free(p);

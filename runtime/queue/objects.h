@@ -5,6 +5,8 @@
  *   commands.c   events, queues, functions of the host, markers and barriers
  *   transfers.c  reading, writing, copying and filling buffers
  *   launches.c   launches
+ *   ahead.c      code of kernels before they are launched, and without
+ *   fusion_args.c  arguments of fused kernels
  *   chain.c      launches that follow each other: what of them is one kernel (chain.h), by
  *                places.c (memory that overlaps) and chain_facts.c (what else it can be run for)
  *   graph.c      launches that are recorded and fused (graph.h); graph_changes.c changes them
@@ -67,6 +69,7 @@ struct spvf_program {
     spvf_kernel_info *kernels; /* the same ones, as the user knows them */
     rt_program *program;
     rt_function *_Atomic *functions; /* by kernel of the module; NULL: it has not been launched */
+    spvf_native *native; /* code of all kernels, to be called by the user; NULL: not asked for yet */
     bool fused; /* a graph's: arguments have been checked as those of its parts */
 };
 /* A program that is not built yet; NULL: no memory. */

@@ -112,6 +112,12 @@ class Running(unittest.TestCase):
         self.device.finish()
         self.check(2)
 
+    def test_prepare(self):
+        self.program.prepare("scale", COUNT, 64)
+        for kernel, size in (("nothing", COUNT), ("scale", 0)):
+            with self.assertRaisesRegex(spvfuse.Error, "spvf_program_prepare"):
+                self.program.prepare(kernel, size)
+
     def test_graph(self):
         between = self.device.internal(4 * COUNT)
         graph = self.device.graph(strict=True)

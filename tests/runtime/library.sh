@@ -106,6 +106,31 @@ cmp docs/licenses/libclc.txt "$work/root/usr/share/doc/spvfuse/docs/licenses/lib
 SH
 check "a program's own names" sh "$work/names.sh" "$build" "$work"
 
+# Code of kernels for a program in C++.
+cat >"$work/ahead.cpp" <<'C'
+#include "runtime/spvfuse.hpp"
+#include <string>
+int main(int, char **argv) {
+    spvf::context context;
+    spvf::device device(context, "cpu");
+    spvf::program program(device, spvf::module(context, argv[1]));
+    program.prepare("add", spvf::range(64, 8));
+    if (program.native("add").arg_count != 3) return 1;
+    try {
+        program.native("nothing");
+    } catch (const spvf::error &e) {
+        return std::string(e.what()).find("no kernel 'nothing'") == std::string::npos;
+    }
+    return 2;
+}
+C
+printf 'kernel void add(global int *a, global int *b, int k) { a[get_global_id(0)] = b[0] + k; }' >"$work/ahead.cl"
+ahead() {
+    g++ -std=c++17 -Wall -I. "$work/ahead.cpp" -o "$work/ahead" "$build/libspvfuse.a" -lm &&
+        "$build/spvfuse" opt "$work/ahead.cl" >"$work/ahead.ir" && "$work/ahead" "$work/ahead.ir"
+}
+case $build in build) check "code for a program in C++" ahead ;; esac
+
 # What the loader and the compiler were asked for, and that nothing says where it was built.
 is_hardened() {
     for file in "$build/libspvfuse.so" "$build/libspvfuse_icd.so" "$build/spvfuse"; do

@@ -258,6 +258,13 @@ const char *rt_default_target(ir_arena *a) {
     return rt_cpu_target(&o, a);
 }
 
+/* Facts are for launches of the device. */
+static const char *target_of(const rt_device *d, ir_arena *a) {
+    rt_cpu_options o = rt_cpu_machine(d)->options;
+    o.without = 0;
+    return rt_cpu_target(&o, a);
+}
+
 /* list: options of rt_take_code_option, or NULL: what SPVFUSE_CPU says.  Without a level, the
  * machine's. */
 static rt_device *open_named(spvf_context *context, const char *list) {
@@ -298,6 +305,7 @@ const rt_driver rt_cpu_driver = {.name = "cpu",
                                  .find = find,
                                  .name_of = name_of,
                                  .kernel = kernel_of,
+                                 .target = target_of,
                                  .discard = discard,
                                  .prepare = prepare,
                                  .submit = submit};
