@@ -74,7 +74,7 @@ static bool bench_plan(const char *file, spvf_plan *plan) {
     return ok;
 }
 
-static int run_bench(const char *const *files) { return cli_with_plan(files[0], bench_plan); }
+static int run_bench(const char *const *files) { return cli_with_plans(files, true, bench_plan); }
 
 static const cli_option bench_options[] = {
     {"-d, --device", "DEVICE", "what `spvfuse devices` lists, as in DEVICES.md; default: cpu"},
@@ -82,8 +82,9 @@ static const cli_option bench_options[] = {
     {"--json", NULL, "for programs"},
     {NULL, NULL, NULL}};
 const cli_command cli_bench = {.name = "bench",
-                               .arguments = "PLAN",
+                               .arguments = "PLAN…",
                                .help = "times each group, fused and kernel by kernel",
                                .options = bench_options,
                                .nfiles = 1,
+                               .many = true,
                                .run = run_bench};

@@ -102,6 +102,9 @@ bool cli_read_layout(spvf_layout *layout, char **text);
 /* Does `work` with a plan, in a context of its own; the exit status. */
 typedef bool cli_plan_work(const char *path, spvf_plan *plan);
 int cli_with_plan(const char *path, cli_plan_work *work);
+/* The same with each of some; JSON of several is a list. `named`: text of several has the name of
+ * each before it. */
+int cli_with_plans(const char *const *files, bool named, cli_plan_work *work);
 /* "512/64", "64,32/16,4": sizes and local sizes of an nd-range; false: it is none. */
 bool cli_range(const char *text, spvf_range *range);
 /* The value of an option that takes N, 0 when absent. */

@@ -182,7 +182,12 @@ static bool explain_plan(const char *file, spvf_plan *plan) {
     return ok;
 }
 
-static int run_explain(const char *const *files) { return cli_with_plan(files[0], explain_plan); }
+static int run_explain(const char *const *files) {
+    const char *one = cli_has("--html") ? "--html" : cli_has("--dot") ? "--dot" : NULL;
+    if (!files[1] || !one) return cli_with_plans(files, true, explain_plan);
+    fprintf(stderr, "spvfuse explain: %s is the picture of one plan\n", one);
+    return CLI_USAGE;
+}
 
 static const cli_option options[] = {
     {"-t, --target", "TARGET",
@@ -196,8 +201,9 @@ static const cli_option options[] = {
     {"--strict", NULL, "launches that are not fused are an error"},
     {NULL, NULL, NULL}};
 const cli_command cli_explain = {.name = "explain",
-                                 .arguments = "PLAN",
+                                 .arguments = "PLAN…",
                                  .help = "what fuses, what becomes vectors, and why not",
                                  .options = options,
                                  .nfiles = 1,
+                                 .many = true,
                                  .run = run_explain};

@@ -89,13 +89,33 @@ static spvf_plan *load_plan(spvf_context *context, const char *path) {
     return p;
 }
 
-int cli_with_plan(const char *path, cli_plan_work *work) {
+/* The status; *loaded is false if there was no plan to work with. */
+static int with_plan(const char *path, cli_plan_work *work, bool *loaded) {
     spvf_context *c = cli_context();
     spvf_plan *plan = load_plan(c, path);
+    *loaded = plan != NULL;
     bool ok = plan && work(path, plan);
     cli_print_counters(stderr, c);
     cli_print_times(stderr);
     spvf_plan_destroy(plan);
     spvf_context_destroy(c);
     return ok ? CLI_OK : CLI_FAILED;
+}
+
+int cli_with_plan(const char *path, cli_plan_work *work) {
+    bool loaded;
+    return with_plan(path, work, &loaded);
+}
+
+int cli_with_plans(const char *const *files, bool named, cli_plan_work *work) {
+    bool several = files[1] != NULL, json = several && cli_has("--json"), loaded;
+    int rc = CLI_OK;
+    for (const char *const *f = files; *f; f++) {
+        if (json) fputs(f == files ? "[" : ",", stdout);
+        if (several && named && !json) printf("%s%s:\n", f == files ? "" : "\n", *f);
+        if (with_plan(*f, work, &loaded) != CLI_OK) rc = CLI_FAILED;
+        if (json && !loaded) puts("null");
+    }
+    if (json) puts("]");
+    return rc;
 }

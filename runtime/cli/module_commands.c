@@ -80,13 +80,6 @@ static bool read_range(const char *command, spvf_range *range, const spvf_range 
     return false;
 }
 
-static int run_opt(const char *const *files) {
-    spvf_range range;
-    output t = {.name = cli_has("--cfg") ? "dot" : "ir", .optimize = true, .path = cli_get("-o")};
-    if (cli_has("--list-passes")) return cli_list_passes();
-    return read_range("opt", &range, &t.range) ? transform(files[0], &t) : CLI_USAGE;
-}
-
 static bool is_native(const char *target) {
     return strcmp(target, "ir") != 0 && strcmp(target, "dot") != 0 &&
            strncmp(target, "spirv", 5) != 0;
@@ -119,9 +112,9 @@ static const char *extension_of(const char *target) {
                                               : target;
 }
 
-/* Of several inputs: each name with the ending of the target, here or in the folder of -o. */
-static bool compile_each(const char *const *files, output t) {
-    const char *folder = cli_get("-o"), *ending = extension_of(cli_get("-t"));
+/* Of several inputs: each name with the ending, here or in the folder of -o. */
+static bool write_each(const char *const *files, const char *ending, output t) {
+    const char *folder = cli_get("-o");
     char path[1024];
     bool ok = true;
     for (; *files; files++) {
@@ -132,6 +125,27 @@ static bool compile_each(const char *const *files, output t) {
         ok &= transform(*files, &t) == CLI_OK;
     }
     return ok;
+}
+
+/* Text of several modules is one after another, each after a comment with the name of its file. */
+static bool opt_each(const char *const *files, output t) {
+    bool ok = true;
+    for (const char *const *f = files; *f; f++) {
+        printf("%s%s %s\n", f == files ? "" : "\n", cli_has("--cfg") ? "//" : ";", *f);
+        ok &= transform(*f, &t) == CLI_OK;
+    }
+    return ok;
+}
+
+static int run_opt(const char *const *files) {
+    spvf_range range;
+    bool graph = cli_has("--cfg");
+    output t = {.name = graph ? "dot" : "ir", .optimize = true, .path = cli_get("-o")};
+    if (cli_has("--list-passes")) return cli_list_passes();
+    if (!read_range("opt", &range, &t.range)) return CLI_USAGE;
+    if (!files[1]) return transform(files[0], &t);
+    bool ok = t.path ? write_each(files, t.name, t) : opt_each(files, t);
+    return ok ? CLI_OK : CLI_FAILED;
 }
 
 static bool is_wrong(const char *target, bool several) {
@@ -160,7 +174,7 @@ static int run_compile(const char *const *files) {
                 .optimize = !cli_has("-O0"),
                 .path = cli_get("-o")};
     if (is_wrong(name, files[1]) || !read_range("compile", &range, &t.range)) return CLI_USAGE;
-    if (files[1]) return compile_each(files, t) ? CLI_OK : CLI_FAILED;
+    if (files[1]) return write_each(files, extension_of(name), t) ? CLI_OK : CLI_FAILED;
     return transform(files[0], &t);
 }
 
@@ -173,10 +187,11 @@ static const cli_option opt_options[] = {
     {"-o, --output", "FILE", "output (default: standard output)"},
     {NULL, NULL, NULL}};
 const cli_command cli_opt = {.name = "opt",
-                             .arguments = "FILE",
+                             .arguments = "FILE…",
                              .help = "IR text after the passes",
                              .options = opt_options,
                              .nfiles = 1,
+                             .many = true,
                              .run = run_opt,
                              .alone = "--list-passes"};
 

@@ -173,10 +173,7 @@ static int run_run(const char *const *files) {
         fprintf(stderr, "spvfuse run: --validate compares fused groups, --unfused fuses none\n");
         return CLI_USAGE;
     }
-    int rc = CLI_OK;
-    for (; *files; files++)
-        if (cli_with_plan(*files, run_plan) != CLI_OK) rc = CLI_FAILED;
-    return rc;
+    return cli_with_plans(files, false, run_plan);
 }
 
 static const cli_option run_options[] = {

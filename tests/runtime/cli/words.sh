@@ -138,6 +138,22 @@ sed 's/kernels.spv/kernels.cl/' docs/examples/kernels.plan >"$work/p.plan"
 cp "$kernels" "$work/kernels.cl"
 check "run of two" prints 0 "expectations 2 of 2" "$spvfuse" run --times "$work/p.plan" "$work/p.plan"
 check "run: one fails" prints 1 "" "$spvfuse" run "$work/nothing.plan" "$work/p.plan"
+check "explain of two" sh -c "'$spvfuse' explain '$work/p.plan' '$work/p.plan' | grep -c '^$work/p.plan:\$' | grep -qx 2"
+check "explain of two pages" prints 2 "--html is the picture of one plan" "$spvfuse" explain --html "$work/x.html" "$work/p.plan" "$work/p.plan"
+check "bench of two" prints 0 "p.plan:" "$spvfuse" bench -d check "$work/p.plan" "$work/p.plan"
+check "opt of two" sh -c "'$spvfuse' opt '$kernels' '$work/b.cl' | grep -c '^; .*\.cl\$' | grep -qx 2"
+check "opt of two, for a folder" sh -c "'$spvfuse' opt -o '$work/to' '$kernels' '$work/b.cl' && [ -s '$work/to/b.ir' ]"
+check "opt of two graphs" prints 0 "// $work/b.cl" "$spvfuse" opt --cfg "$kernels" "$work/b.cl"
+for command in "explain" "run" "bench -d check"; do
+    # shellcheck disable=SC2086
+    "$spvfuse" $command --json "$work/p.plan" "$work/nothing.plan" "$work/p.plan" >"$work/list.json" 2>/dev/null
+    check "$command: a list" [ $? = 1 ]
+    if command -v python3 >/dev/null 2>&1; then
+        check "$command: of three" python3 -c "import json, sys
+list = json.load(open(sys.argv[1]))
+sys.exit(not (len(list) == 3 and list[0] and list[1] is None and list[2]))" "$work/list.json"
+    fi
+done
 check "--group" "$spvfuse" fuse --group axpy "$work/p.plan" -o "$work/axpy.spv"
 check "--group of none" prints 1 "no group 'axpz'; did you mean 'axpy'?" "$spvfuse" fuse --group axpz "$work/p.plan"
 
