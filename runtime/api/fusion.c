@@ -170,10 +170,6 @@ static const char *default_name(fuse_job *j) {
     return t.data;
 }
 
-static bool is_written(const spvf_member *m, uint32_t param) {
-    return !spvf_module_find_kernel(m->module, m->kernel)->args[param].read_only;
-}
-
 static const char *name_param(fuse_job *j, const ir_func *f, uint32_t param) {
     const char *name = f->param[param].name;
     return name ? name : ir_sprintf(arena_of(j), "parameter %u", param);
@@ -203,9 +199,12 @@ uint32_t rt_class_of(const rt_param_classes *c, uint32_t member, uint32_t param)
 static const bool *find_written_classes(const fuse_job *j, const rt_param_classes *c) {
     const pass_fuse_request *r = &j->request;
     bool *written = ir_new_array(arena_of(j), bool, c->n + 1);
-    for (uint32_t m = 0; m < r->nmembers; m++)
-        for (uint32_t p = 0; p < r->members[m].kernel->nparams; p++)
-            written[rt_class_of(c, m, p)] |= is_written(&j->options.members[m], p);
+    for (uint32_t m = 0; m < r->nmembers; m++) {
+        const spvf_member *member = &j->options.members[m];
+        const spvf_kernel_info *k = spvf_module_find_kernel(member->module, member->kernel);
+        for (uint32_t p = 0; p < k->arg_count; p++)
+            written[rt_class_of(c, m, p)] |= !k->args[p].read_only;
+    }
     return written;
 }
 

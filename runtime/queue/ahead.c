@@ -1,8 +1,8 @@
 /* ahead.c — code of kernels that is made before they are launched, or to be called without that.
  *
  * What is prepared is a launch with arguments that are made up: values are 0, local memory is of
- * some size, and addresses are NULL, which counts as different memory.  Code that the user calls is an object that is made for
- * any range and loaded into this process, once for a program.
+ * some size, and addresses are NULL, which counts as different memory.  Code that the user calls is
+ * an object that is made for any range and loaded into this process, once for a program.
  */
 #include "runtime/queue/objects.h"
 

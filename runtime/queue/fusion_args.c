@@ -15,10 +15,6 @@ typedef struct {
     const size_t *counts;
 } mapping;
 
-static const spvf_argument *argument_of(const mapping *m, const spvf_param_info *p) {
-    return &m->members[p->member][p->param];
-}
-
 static bool are_equal(const spvf_argument *a, const spvf_argument *b) {
     if (a->buffer != b->buffer || a->offset != b->offset || a->address != b->address) return false;
     if (!a->bytes != !b->bytes || a->size != b->size) return false;
@@ -45,7 +41,7 @@ static spvf_status check_counts(const mapping *m) {
 }
 
 static spvf_status take_argument(const mapping *m, const spvf_param_info *p, spvf_argument *args) {
-    const spvf_argument *a = argument_of(m, p);
+    const spvf_argument *a = &m->members[p->member][p->param];
     if (p->use == SPVF_PARAM_USED) args[p->arg] = *a;
     if (p->use == SPVF_PARAM_SAME && !are_equal(&args[p->arg], a))
         return refuse_param(m, p, "is the same as an earlier one, and is given another argument");
