@@ -231,9 +231,9 @@ typedef struct {
      * between members are parameters, too, as unions may use them; spvf_module_optimize drops those
      * that nothing reads. */
     bool closures;
-    /* Arguments by value of which device cpu makes constants: for each of a few values that launches
-     * give them there is code of its own (docs/DEVICES.md).  The annotation "specialized" in SPIR-V
-     * says the same of a parameter, or of a member of a struct that is taken apart. */
+    /* Arguments by value of which devices cpu and cuda make constants: for each of a few values that
+     * launches give them there is code of its own (docs/DEVICES.md).  The annotation "specialized" in
+     * SPIR-V says the same of a parameter, or of a member of a struct that is taken apart. */
     const spvf_marked_arg *specialized;
     size_t specialized_count;
     /* Functions that are put together from others before anything else is done with the module. */

@@ -112,6 +112,8 @@ static void make(void *user, ir_module *m) {
     change *changes = ir_new_array(j->arena, change, j->names.n);
     for (uint32_t n = 0; n < j->names.n; n++)
         ir_importer_copy(&importer, ir_func_find(j->from, j->names.data[n]), j->names.data[n]);
+    const char *only = j->options->only;
+    if (only) rt_use_constants(ir_func_find(m, only), &j->options->constants);
     j->text = (ir_text){.arena = j->arena};
     j->prints.n = j->kernels.n = 0; /* of a try that has failed */
     j->ok = change_all(j, m, changes) && rt_write_ptx(m, &j->options->code, j->arena, &j->text);
@@ -156,7 +158,9 @@ rt_ptx rt_make_ptx(spvf_context *context, const ir_module *m, const rt_ptx_optio
                    ir_arena *arena) {
     job j = {.context = context, .from = m, .options = o, .arena = arena};
     foreach_func (f, m)
-        if (f->flags & IR_FUNC_KERNEL && !ir_is_declaration(f)) *ir_push(arena, &j.names) = f->name;
+        if (f->flags & IR_FUNC_KERNEL && !ir_is_declaration(f) &&
+            (!o->only || strcmp(f->name, o->only) == 0))
+            *ir_push(arena, &j.names) = f->name;
     if (!can_write(&j)) {
         keep_what_can_be_written(&j);
         write_all(&j);

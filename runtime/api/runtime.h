@@ -237,10 +237,25 @@ typedef struct {
  * assembler, and with its message when it refuses.  (system/ptxas.c) */
 rt_bytes rt_assemble_ptx(spvf_context *context, ir_arena *a, rt_bytes text, unsigned sm);
 
+/* Arguments of a kernel whose values are known. */
+typedef struct {
+    uint32_t param;
+    uint64_t size; /* bytes, in memory form */
+    const void *bytes;
+} rt_constant;
+typedef struct {
+    const rt_constant *list;
+    uint32_t n;
+} rt_constants;
+/* The kernel is for these values alone; throws. (specialized.c) */
+void rt_use_constants(ir_func *kernel, const rt_constants *values);
+
 /* Kernels as PTX. */
 typedef struct {
     cg_ptx_options code;
-    bool parts; /* for launches that are parts of a range (pass_make_parts) */
+    const char *only;       /* this kernel; NULL: all */
+    rt_constants constants; /* its arguments that the code is for */
+    bool parts;             /* for launches that are parts of a range (pass_make_parts) */
     /* printf becomes records (pass_record_prints); NULL: it is refused. */
     pass_string_limit *print;
 } rt_ptx_options;

@@ -1,4 +1,6 @@
-/* specialized.c — arguments that the options of a module mark as specialized, by name or number. */
+/* specialized.c — arguments that the options of a module mark as specialized, by name or number;
+ * code for their values.
+ */
 #include "runtime/api/runtime.h"
 
 bool rt_mark_param(ir_func *f, uint32_t param) {
@@ -52,4 +54,12 @@ static void mark(const spvf_module *m, const spvf_marked_arg *what) {
 
 void rt_mark_specialized(const spvf_module *m, const spvf_module_options *o) {
     for (size_t k = 0; k < o->specialized_count; k++) mark(m, &o->specialized[k]);
+}
+
+void rt_use_constants(ir_func *f, const rt_constants *c) {
+    for (uint32_t n = 0; n < c->n; n++) {
+        const rt_constant *v = &c->list[n];
+        if (!pass_fold_argument(f, v->param, v->bytes, v->size))
+            ir_throw(f->module->cx, IR_ERR_DEVICE);
+    }
 }

@@ -230,3 +230,26 @@ void rt_repeat_pattern(char *to, const rt_fill *f) {
         memcpy(to + done, to, n);
     }
 }
+
+/* --------------------------------------------------------------------------------------- values */
+
+const rt_arg *rt_value_given(const ir_func *f, const rt_launch *l, uint32_t param) {
+    const rt_arg *a = &l->args[param];
+    spvf_arg_info info = rt_arg_info(f->module, f->param_val[param]->type, &f->param[param]);
+    return a->kind == RT_ARG_VALUE && a->size == info.size ? a : NULL;
+}
+
+rt_constants rt_marked_values(const ir_func *f, const rt_launch *l, ir_arena *a) {
+    const uint32_t n = f->nparams < l->count ? f->nparams : (uint32_t)l->count;
+    uint32_t marked = 0;
+    for (uint32_t p = 0; p < n; p++) marked += (f->param[p].attrs & IR_PARAM_SPECIALIZED) != 0;
+    if (!marked) return (rt_constants){0};
+    rt_constant *list = ir_new_array(a, rt_constant, marked);
+    marked = 0;
+    for (uint32_t p = 0; p < n; p++) {
+        if (!(f->param[p].attrs & IR_PARAM_SPECIALIZED)) continue;
+        const rt_arg *value = rt_value_given(f, l, p);
+        if (value) list[marked++] = (rt_constant){p, value->size, value->bytes};
+    }
+    return (rt_constants){list, marked};
+}

@@ -80,6 +80,10 @@ typedef struct {
     size_t count;
     bool uneven; /* groups may be smaller at the ends although the range gives a local size */
 } rt_launch;
+/* What the launch of this kernel gives by value for a parameter; NULL: nothing of its size. */
+const rt_arg *rt_value_given(const ir_func *kernel, const rt_launch *l, uint32_t param);
+/* Of parameters that are marked as specialized; the list is in the arena. */
+rt_constants rt_marked_values(const ir_func *kernel, const rt_launch *l, ir_arena *a);
 
 /* One side of a copy: where its first byte is, and the distances, in bytes, between rows and between
  * slices.  A side without memory is the host's. */

@@ -74,3 +74,10 @@ rt_kernel *rt_constants_find(rt_constant_kernels *k, const rt_constants *values,
     rt_lock_release(&k->lock);
     return found;
 }
+
+void rt_tell_of_constants(ir_ctx *cx, const char *kernel) {
+    ir_report(cx, (ir_message){.severity = IR_NOTE},
+              "kernel @%s: its specialized arguments have had more than %d values; launches with "
+              "further ones run code for any value",
+              kernel, RT_MAX_CONSTANTS);
+}

@@ -228,17 +228,6 @@ typedef struct {
     uint64_t value[RT_MAX_VALUES]; /* zero-extended */
 } rt_values;
 
-/* Arguments whose values are known. */
-typedef struct {
-    uint32_t param;
-    uint64_t size; /* bytes, in memory form */
-    const void *bytes;
-} rt_constant;
-typedef struct {
-    const rt_constant *list;
-    uint32_t n;
-} rt_constants;
-
 typedef struct {
     pass_group_shape shape; /* of the launches that the code is for */
     bool only_blocks;       /* no function runs a single group: entry is that of the block; and the
@@ -376,5 +365,7 @@ void rt_constants_free(rt_constant_kernels *k); /* no launch runs */
 /* The kernel for these values, which stays; NULL: there are too many others, of which *news says
  * that nobody was told, or no memory. */
 rt_kernel *rt_constants_find(rt_constant_kernels *k, const rt_constants *values, bool *news);
+/* A note that a kernel has too many others. */
+void rt_tell_of_constants(ir_ctx *cx, const char *kernel);
 
 #endif

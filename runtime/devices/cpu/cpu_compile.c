@@ -32,14 +32,6 @@ static void use_values(ir_func *f, const rt_values *v) {
             ir_replace_uses(f->param_val[n], ir_const(f, f->param_val[n]->type, v->value[n]));
 }
 
-static void use_constants(ir_func *f, const rt_constants *c) {
-    for (uint32_t n = 0; n < c->n; n++) {
-        const rt_constant *v = &c->list[n];
-        if (!pass_fold_argument(f, v->param, v->bytes, v->size))
-            ir_throw(f->module->cx, IR_ERR_DEVICE);
-    }
-}
-
 /* Local memory of a known size is a variable of the kernel, which nothing else points to and whose
  * place is known. */
 static void use_local_args(ir_func *f, const pass_group_shape *shape) {
@@ -91,7 +83,7 @@ static void compile_kernel(void *user, ir_module *m) {
     ir_func *copy = ir_importer_copy(&im, c->kernel, c->kernel->name);
     if (!c->options->keep_calls) pass_copy_idle(copy, c->kernel);
     use_values(copy, c->options->values);
-    use_constants(copy, &c->options->constants);
+    rt_use_constants(copy, &c->options->constants);
     use_local_args(copy, &c->options->shape);
     if (c->options->shape.short_numbers) pass_promise_short(copy);
     foreach_func (f, m) use_sizes(f, &c->options->shape);

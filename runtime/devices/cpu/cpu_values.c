@@ -7,14 +7,7 @@
 #include "runtime/devices/cpu/cpu.h"
 
 static const rt_arg *value_of(const cpu_launch *l, uint32_t param) {
-    const ir_func *f = cpu_kernel_of(l);
-    const rt_arg *a = &l->launch->args[param];
-    spvf_arg_info info = rt_arg_info(f->module, f->param_val[param]->type, &f->param[param]);
-    return a->kind == RT_ARG_VALUE && a->size == info.size ? a : NULL;
-}
-
-static bool is_marked(const cpu_launch *l, uint32_t param) {
-    return cpu_kernel_of(l)->param[param].attrs & IR_PARAM_SPECIALIZED;
+    return rt_value_given(cpu_kernel_of(l), l->launch, param);
 }
 
 static uint32_t count_params(const cpu_launch *l) {
@@ -23,17 +16,8 @@ static uint32_t count_params(const cpu_launch *l) {
 }
 
 static rt_constants find_constants(const cpu_launch *l, ir_arena *a) {
-    uint32_t marked = 0, n = count_params(l);
     if (l->machine->options.without & RT_FACT(SPECIALIZED)) return (rt_constants){0};
-    for (uint32_t p = 0; p < n; p++) marked += is_marked(l, p);
-    if (!marked) return (rt_constants){0};
-    rt_constant *list = ir_new_array(a, rt_constant, marked);
-    marked = 0;
-    for (uint32_t p = 0; p < n; p++) {
-        const rt_arg *value = is_marked(l, p) ? value_of(l, p) : NULL;
-        if (value) list[marked++] = (rt_constant){p, value->size, value->bytes};
-    }
-    return (rt_constants){list, marked};
+    return rt_marked_values(cpu_kernel_of(l), l->launch, a);
 }
 
 /* Integers that are no constants yet. */
@@ -43,7 +27,8 @@ static rt_values find_values(const cpu_launch *l, bool marked_too) {
     if (l->machine->options.without & RT_FACT(VALUES)) return v;
     for (uint32_t p = 0, n = count_params(l); p < RT_MAX_VALUES && p < n; p++) {
         ir_type t = f->param_val[p]->type;
-        if (!ir_is_int(t) || ir_is_vector(t) || (is_marked(l, p) && !marked_too)) continue;
+        const bool marked = f->param[p].attrs & IR_PARAM_SPECIALIZED;
+        if (!ir_is_int(t) || ir_is_vector(t) || (marked && !marked_too)) continue;
         const rt_arg *a = value_of(l, p);
         if (!a) continue;
         memcpy(&v.value[p], a->bytes, a->size);
@@ -61,13 +46,6 @@ bool cpu_has_short_values(const cpu_launch *l) {
     return true;
 }
 
-static void tell_of_more(const cpu_launch *l) {
-    ir_report(l->cx, (ir_message){.severity = IR_NOTE},
-              "kernel @%s: its specialized arguments have had more than %d values; launches with "
-              "further ones run code for any value",
-              cpu_kernel_of(l)->name, RT_MAX_CONSTANTS);
-}
-
 void cpu_find_values(const cpu_launch *l, ir_arena *a, cpu_wanted *wanted) {
     rt_function *f = l->launch->function;
     bool news = false;
@@ -75,7 +53,7 @@ void cpu_find_values(const cpu_launch *l, ir_arena *a, cpu_wanted *wanted) {
     wanted->kernel = NULL;
     if (wanted->constants.n)
         wanted->kernel = rt_constants_find(&f->constants, &wanted->constants, &news);
-    if (news) tell_of_more(l);
+    if (news) rt_tell_of_constants(l->cx, cpu_kernel_of(l)->name);
     if (!wanted->kernel) wanted->constants = (rt_constants){0};
     if (!wanted->kernel) wanted->kernel = &f->code;
     wanted->values = find_values(l, !wanted->constants.n);

@@ -99,6 +99,7 @@ static cuda *make_device(spvf_context *context) {
 typedef struct {
     cuda *d;
     unsigned index;
+    rt_facts without;
 } open_job;
 
 static void open_device(void *arg) {
@@ -130,19 +131,26 @@ static void open_device(void *arg) {
 
 enum { MOST_DEVICES = 64 };
 
-/* "N", the number of a device; NULL: the first.  MOST_DEVICES: it is no number, or too large. */
-static unsigned device_index(const char *options) {
-    char *end;
-    if (!options) return 0;
-    unsigned long index =
-        *options >= '0' && *options <= '9' ? strtoul(options, &end, 10) : MOST_DEVICES;
-    return index < MOST_DEVICES && !*end ? (unsigned)index : MOST_DEVICES;
+/* The number of a device, and facts that no code is made for; NULL: nothing of this. */
+static bool read_options(const char *options, open_job *j) {
+    const bool numbered = options && *options >= '0' && *options <= '9';
+    if (numbered) {
+        char *end;
+        const unsigned long index = strtoul(options, &end, 10);
+        if (index >= MOST_DEVICES || (*end && *end != ',') || (*end && !end[1])) return false;
+        j->index = (unsigned)index;
+        options = *end ? end + 1 : NULL;
+    }
+    while (options && *options)
+        if (!rt_take_without(&options, &j->without)) return false;
+    return numbered || !options || j->without;
 }
 
 static rt_device *open_by_index(spvf_context *context, const char *options) {
-    open_job j = {.index = device_index(options)};
-    if (j.index == MOST_DEVICES) return NULL;
+    open_job j = {.index = 0};
+    if (!read_options(options, &j)) return NULL;
     j.d = make_device(context);
+    j.d->without = j.without;
     if (!ir_try(&context->cx, open_device, &j)) {
         ir_status status = context->cx.status;
         close_device(&j.d->base);
@@ -154,7 +162,7 @@ static rt_device *open_by_index(spvf_context *context, const char *options) {
 static const char *name_of(const rt_function *f) { return f->name; }
 
 const rt_driver rt_cuda_driver = {.name = "cuda",
-                                  .forms = "cuda, cuda:N",
+                                  .forms = "cuda, cuda:N, cuda:without=FACT",
                                   .open = open_by_index,
                                   .list = list_all,
                                   .close = close_device,

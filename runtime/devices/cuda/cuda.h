@@ -4,6 +4,7 @@
  *   cuda.c       the list of devices, opening and closing one
  *   memory.c     memory and programs
  *   variants.c   programs made again for some launches
+ *   constants.c  and for values of arguments that are marked
  *   cubin.c      code of the device, which the cache keeps
  *   copies.c     copies and fills
  *   ranges.c     ranges as blocks of threads
@@ -181,6 +182,10 @@ struct rt_function {
     unsigned shared;         /* bytes of a block that launches do not give */
     unsigned dynamic_shared; /* what it has been allowed */
     rt_program *program;     /* whose kernel it is */
+    const ir_func *ir;       /* the kernel itself, with marked arguments; NULL: it has none */
+    rt_program *constant[RT_MAX_CONSTANTS]; /* for values of these */
+    unsigned constants;                     /* of them */
+    bool told;                              /* that there are more values */
     rt_function *next;
 };
 
@@ -204,6 +209,8 @@ struct rt_program {
     cu_module loaded;                   /* what the driver has made of it, or NULL */
     rt_function *functions;             /* that are in it */
     pass_print_list prints;             /* of all of them */
+    rt_function *owner;                 /* whose marked arguments are constants here, or NULL */
+    rt_constants values;                /* these; otherwise it has all kernels of the module */
     unsigned facts;                     /* it is a variant for */
     rt_program *usual;                  /* of which it is a variant, or NULL */
     rt_program *variant[CUDA_VARIANTS]; /* by facts; NULL: not made */
@@ -234,6 +241,7 @@ typedef struct {
     unsigned shared;     /* bytes that a block may have */
     unsigned processors; /* that run blocks */
     size_t most_pitch;   /* bytes between rows of a copy */
+    rt_facts without;    /* no code is made for these; the device knows some of them */
     rt_owned *memories, *programs;
     cuda_replay *replays;           /* graphs of recordings */
     struct cuda_recorder *recorder; /* that grids go into, or NULL: into the stream */
@@ -329,6 +337,10 @@ void cuda_release(rt_device *d, rt_memory *m);
 rt_program *cuda_build(rt_device *d, const ir_module *m);
 rt_function *cuda_find(rt_device *d, rt_program *p, const char *kernel);
 void cuda_discard(rt_device *d, rt_program *p);
+/* The kernel with the values of its marked arguments as constants; or as it is, if none is marked, or
+ * there have been too many other values. */
+rt_function *cuda_with_constants(cuda *d, const rt_launch *l, ir_arena *scratch);
+void cuda_discard_constants(rt_device *d, rt_program *p);
 /* The kernel as code for this launch, and its range as blocks of threads that run it. */
 rt_function *cuda_variant(cuda *d, const rt_launch *l, cuda_grid *g);
 void cuda_discard_variants(rt_device *d, rt_program *p);

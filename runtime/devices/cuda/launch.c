@@ -146,6 +146,7 @@ void cuda_launch(cuda *d, const rt_launch *given, ir_arena *scratch) {
     cuda_grid g;
     if (is_empty(l.range)) return;
     d->kernel = l.function->name;
+    l.function = cuda_with_constants(d, &l, scratch);
     l.function = cuda_variant(d, &l, &g);
     check_local(d, &l);
     parameters p;

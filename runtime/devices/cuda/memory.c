@@ -46,9 +46,18 @@ static unsigned function_attribute(cuda *d, cu_function f, int which) {
     return (unsigned)value;
 }
 
+static bool has_marks(const ir_func *f) {
+    bool marks = false;
+    for (uint32_t n = 0; n < f->nparams; n++)
+        marks |= (f->param[n].attrs & IR_PARAM_SPECIALIZED) != 0;
+    return marks;
+}
+
 static void add_function(cuda *d, rt_program *p, const rt_ptx_kernel *k) {
     rt_function *f = ir_new(&p->arena, rt_function);
+    const ir_func *ir = ir_func_find(p->module, k->name);
     *f = (rt_function){.name = k->name,
+                       .ir = !p->owner && has_marks(ir) ? ir : NULL,
                        .parts = k->parts,
                        .prints = k->prints,
                        .hidden = k->hidden,
@@ -113,6 +122,8 @@ rt_function *cuda_find(rt_device *device, rt_program *p, const char *kernel) {
                                              .disjoint = p->facts & CUDA_APART,
                                              .aligned = p->facts & CUDA_ALIGNED,
                                              .coarsen = p->facts & CUDA_COARSE ? CUDA_ITEMS : 0},
+                                    .only = p->owner ? p->owner->name : NULL,
+                                    .constants = p->values,
                                     .parts = p->facts & CUDA_PARTS,
                                     .print = rt_string_limit};
     if (!p->compiled) compile(d, p, &options);
@@ -126,6 +137,7 @@ void cuda_discard(rt_device *device, rt_program *p) {
     cuda *d = (cuda *)device;
     rt_disown(&p->owned);
     cuda_discard_variants(device, p);
+    cuda_discard_constants(device, p);
     d->cu->set_current(d->context);
     if (p->loaded) d->cu->unload(p->loaded);
     ir_arena_free(&p->arena);

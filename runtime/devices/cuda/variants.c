@@ -21,10 +21,11 @@ static bool has_wide_ids(const spvf_range *r) {
 /* ------------------------------------------------------------------------------------ arguments */
 
 /* Is what they lead to known, and different memory?  Parts of one memory count as the same. */
-static bool are_apart(const rt_launch *l) {
+static bool are_apart(const cuda *d, const rt_launch *l) {
     enum { MOST = 16 };
     const rt_memory *seen[MOST];
     unsigned n = 0;
+    if (d->without & RT_FACT(APART)) return false;
     for (size_t k = 0; k < l->count; k++) {
         const rt_arg *a = &l->args[k];
         if (a->kind == RT_ARG_ADDRESS && a->address) return false;
@@ -55,6 +56,8 @@ static rt_program *variant_of(cuda *d, rt_program *p, unsigned facts) {
         p->variant[facts] = cuda_build(&d->base, p->module);
         p->variant[facts]->facts = facts;
         p->variant[facts]->usual = p;
+        p->variant[facts]->owner = p->owner;
+        p->variant[facts]->values = p->values;
     }
     return p->variant[facts];
 }
@@ -116,7 +119,7 @@ rt_function *cuda_variant(cuda *d, const rt_launch *l, cuda_grid *g) {
     if (!facts && !is_large(d, g)) return l->function;
     if (is_large(d, g)) {
         unsigned known =
-            facts | (are_apart(l) ? CUDA_APART : 0) | (are_aligned(l) ? CUDA_ALIGNED : 0);
+            facts | (are_apart(d, l) ? CUDA_APART : 0) | (are_aligned(l) ? CUDA_ALIGNED : 0);
         if (!l->function->observes_groups) f = fit(d, l, known | CUDA_COARSE, g);
         if (!f && known != facts) f = fit(d, l, known, g);
     }
