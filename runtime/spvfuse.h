@@ -865,7 +865,8 @@ typedef struct {
     /* Device cpu: launches; those that ran code made for each fact; variants of kernels that were
      * compiled or found in the cache, and the time that took. */
     uint64_t native_launches, fact_launches[SPVF_FACTS], variants, compile_ns;
-    uint64_t answers; /* queries about the device that became constants */
+    uint64_t answers;     /* queries about the device that became constants */
+    uint64_t definitions; /* functions that modules were given, each module once */
 } spvf_run_result;
 
 /* Runs a plan.  SPVF_ERROR_INPUT when an `expect` fails, the device reported a fault, or a

@@ -105,6 +105,8 @@ static void print_times(const spvf_run_result *r) {
     fprintf(stderr, "read %.3f ms, fuse %.3f ms, run %.3f ms\n", (double)r->read_ns / 1e6,
             (double)r->fuse_ns / 1e6, (double)r->run_ns / 1e6);
     if (r->answers) fprintf(stderr, "answered queries %llu\n", (unsigned long long)r->answers);
+    if (r->definitions)
+        fprintf(stderr, "defined functions %llu\n", (unsigned long long)r->definitions);
     if (r->native_launches) print_code(r);
     if (r->validated)
         fprintf(stderr, "validated %llu groups, %llu differ\n", (unsigned long long)r->validated,
@@ -116,21 +118,22 @@ static void print_times(const spvf_run_result *r) {
 }
 
 static void json_result(const spvf_run_result *r, bool ok) {
-    printf("{\"ok\":%s,\"launches\":%llu,\"fused_groups\":%llu,\"refused_groups\":%llu,"
-           "\"expects\":%llu,\"failed_expects\":%llu,\"reports\":%llu,\"read_ns\":%llu,"
-           "\"fuse_ns\":%llu,\"run_ns\":%llu,\"instructions\":%llu,\"loads\":%llu,"
-           "\"stores\":%llu,\"validated\":%llu,\"differences\":%llu,\"native_launches\":%llu,"
-           "\"variants\":%llu,\"compile_ns\":%llu,\"answers\":%llu,\"facts\":{",
-           ok ? "true" : "false", (unsigned long long)r->launches,
-           (unsigned long long)r->fused_groups, (unsigned long long)r->refused_groups,
-           (unsigned long long)r->expects, (unsigned long long)r->failed_expects,
-           (unsigned long long)r->reports, (unsigned long long)r->read_ns,
-           (unsigned long long)r->fuse_ns, (unsigned long long)r->run_ns,
-           (unsigned long long)r->instructions, (unsigned long long)r->loads,
-           (unsigned long long)r->stores, (unsigned long long)r->validated,
-           (unsigned long long)r->differences, (unsigned long long)r->native_launches,
-           (unsigned long long)r->variants, (unsigned long long)r->compile_ns,
-           (unsigned long long)r->answers);
+    printf(
+        "{\"ok\":%s,\"launches\":%llu,\"fused_groups\":%llu,\"refused_groups\":%llu,"
+        "\"expects\":%llu,\"failed_expects\":%llu,\"reports\":%llu,\"read_ns\":%llu,"
+        "\"fuse_ns\":%llu,\"run_ns\":%llu,\"instructions\":%llu,\"loads\":%llu,"
+        "\"stores\":%llu,\"validated\":%llu,\"differences\":%llu,\"native_launches\":%llu,"
+        "\"variants\":%llu,\"compile_ns\":%llu,\"answers\":%llu,\"definitions\":%llu,\"facts\":{",
+        ok ? "true" : "false", (unsigned long long)r->launches, (unsigned long long)r->fused_groups,
+        (unsigned long long)r->refused_groups, (unsigned long long)r->expects,
+        (unsigned long long)r->failed_expects, (unsigned long long)r->reports,
+        (unsigned long long)r->read_ns, (unsigned long long)r->fuse_ns,
+        (unsigned long long)r->run_ns, (unsigned long long)r->instructions,
+        (unsigned long long)r->loads, (unsigned long long)r->stores,
+        (unsigned long long)r->validated, (unsigned long long)r->differences,
+        (unsigned long long)r->native_launches, (unsigned long long)r->variants,
+        (unsigned long long)r->compile_ns, (unsigned long long)r->answers,
+        (unsigned long long)r->definitions);
     for (unsigned n = 0; n < SPVF_FACTS; n++)
         printf("%s\"%s\":%llu", n ? "," : "", spvf_fact_name((spvf_fact)n),
                (unsigned long long)r->fact_launches[n]);

@@ -181,7 +181,7 @@ typedef struct {
     bool no_optimize;
     ir_vec(rt_loaded *) loaded;
     pass_reflection reflection; /* of the device that kernels will run on */
-    uint64_t read_ns, answers;
+    uint64_t read_ns, answers, definitions;
 } rt_library;
 rt_loaded *rt_library_get(rt_library *lib, const rt_plan_launch *launch);
 void rt_library_free(rt_library *lib);

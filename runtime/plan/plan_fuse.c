@@ -83,6 +83,7 @@ static void load(rt_library *lib, const rt_plan_launch *l) {
     *known = (rt_loaded){.first = l};
     *ir_push(lib->arena, &lib->loaded) = known;
     spvf_status status = spvf_module_load(plan->context, path, bytes, size, &o, &known->module);
+    if (status == SPVF_OK) lib->definitions += o.definition_count;
     if (status == SPVF_OK) lib->answers += rt_answer_queries(known->module->ir, &lib->reflection);
     if (status == SPVF_OK && !lib->no_optimize)
         status = spvf_module_optimize(known->module, lib->passes);

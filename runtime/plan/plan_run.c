@@ -466,6 +466,7 @@ static void close_run(run_job *j) {
     }
     j->result->read_ns = j->library.read_ns;
     j->result->answers = j->library.answers;
+    j->result->definitions = j->library.definitions;
     for (uint32_t i = 0; i < j->fusions.n; i++) spvf_fusion_destroy(j->fusions.data[i]);
     rt_library_free(&j->library);
     for (uint32_t i = 0; i < j->modules.n; i++) ir_module_free(j->modules.data[i]);

@@ -116,6 +116,10 @@ expect q[3] = 12
 PLAN
 check "fused" "$spvfuse" run -d cpu pair.plan
 check "validated" "$spvfuse" run --validate pair.plan
+"$spvfuse" run -d cpu pair.plan --times 2>text
+check "--times" grep -q '^defined functions 3$' text
+"$spvfuse" run -d cpu pair.plan --json >result
+check "JSON" grep -q '"definitions":3,' result
 export SPVFUSE_CACHE=1
 check "cached" plan 6 "define choose = twice"
 check "cached apart" plan 3 "define choose = same"
