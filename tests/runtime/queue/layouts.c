@@ -2,12 +2,14 @@
  *
  *     layouts [-n STRUCTS] [-s SEED] [-d DEVICE]
  *
- * Structs are nested, some of them packed, with arrays, vectors and small integers.  A kernel copies
+ * Structs are nested, some of them packed, with base classes, arrays, vectors and small integers.  A kernel copies
  * all bytes of one, padding as well and pointers apart, to where one of its pointers leads, in
  * pieces of any size.  It is launched on device cpu, which takes the struct apart; on device check
  * with the arguments that spvf_closure_arguments makes; and on device cpu by a layout that leaves the
  * struct as it is, or puts it into a buffer.  With -d, as in "-d opencl:1", the kernel that has been
- * taken apart is also launched there: an OpenCL device gets it as SPIR-V.  Some kernels access the struct by an offset that is not
+ * taken apart is also launched there: an OpenCL device gets it as SPIR-V.  And it is launched on device check as a kernel
+ * that takes bytes without a type, which a layout describes by offset: as members, as bytes of any kind such as those of
+ * unions, or not at all.  Some kernels access the struct by an offset that is not
  * known, so that it stays in memory.  Some members are special: a function of the kernel puts them
  * together of arguments, which are the bytes of the host's object.
  */
@@ -18,13 +20,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_BYTES = 4096, MOST_POINTERS = 256, MOST_DEPTH = 3, MOST_ARGS = 700, ROOM = 1 << 16 };
+enum {
+    MOST_BYTES = 4096,
+    MOST_POINTERS = 256,
+    MOST_DEPTH = 3,
+    MOST_ARGS = 700,
+    MOST_LEAVES = 1024,
+    ROOM = 1 << 16
+};
+
+typedef enum { VALUE, POINTER, SPECIAL_MEMBER } leaf_kind;
+
+typedef struct {
+    leaf_kind kind;
+    const char *type;
+    size_t at, size;
+} leaf;
 
 typedef struct {
     char text[ROOM]; /* of the type */
     size_t n;
     size_t pointers[MOST_POINTERS]; /* offsets */
     unsigned count;
+    leaf leaves[MOST_LEAVES]; /* in ascending order of offsets */
+    unsigned leaf_count;
     bool specials;
     uint64_t random;
 } layout;
@@ -67,10 +86,37 @@ static const char specials[] =
     "}\n";
 static const struct { size_t offset, size; } special_args[] = {{0, 8}, {8, 8}, {16, 4}, {20, 4}};
 
+static extent add_leaf(layout *l, leaf_kind kind, const char *type, extent e) {
+    l->leaves[l->leaf_count++] = (leaf){kind, type, 0, e.size};
+    if (kind == POINTER) l->pointers[l->count++] = 0;
+    return e;
+}
+
+/* What has been drawn since there were so many. */
+typedef struct {
+    unsigned pointers, leaves;
+} mark;
+
+static mark mark_here(const layout *l) { return (mark){l->count, l->leaf_count}; }
+
+static void move(layout *l, mark from, size_t by) {
+    for (; from.pointers < l->count; from.pointers++) l->pointers[from.pointers] += by;
+    for (; from.leaves < l->leaf_count; from.leaves++) l->leaves[from.leaves].at += by;
+}
+
+static void repeat(layout *l, mark from, size_t by) {
+    const mark end = mark_here(l);
+    for (; from.pointers < end.pointers; from.pointers++)
+        l->pointers[l->count++] = l->pointers[from.pointers];
+    for (; from.leaves < end.leaves; from.leaves++)
+        l->leaves[l->leaf_count++] = l->leaves[from.leaves];
+    move(l, end, by);
+}
+
 static extent draw_special(layout *l) {
     put(l, SPECIAL);
     l->specials = true;
-    return (extent){24, 8};
+    return add_leaf(l, SPECIAL_MEMBER, NULL, (extent){24, 8});
 }
 
 static extent draw_leaf(layout *l, bool pointer) {
@@ -82,45 +128,53 @@ static extent draw_leaf(layout *l, bool pointer) {
                   {"v2f32", 8, 8}, {"v3i16", 8, 8}, {"v4i32", 16, 16}, {"v3f32", 16, 16}};
     if (pointer) {
         static const char *const spaces[] = {"ptr.global", "ptr.generic", "ptr.global"};
-        put(l, spaces[below(l, 3)]);
-        l->pointers[l->count++] = 0;
-        return (extent){8, 8};
+        const char *space = spaces[below(l, 3)];
+        put(l, space);
+        return add_leaf(l, POINTER, space, (extent){8, 8});
     }
     unsigned k = below(l, sizeof leaves / sizeof *leaves);
     put(l, leaves[k].name);
-    return (extent){leaves[k].size, leaves[k].align};
+    return add_leaf(l, VALUE, leaves[k].name, (extent){leaves[k].size, leaves[k].align});
 }
 
 static extent draw_array(layout *l, unsigned depth) {
-    unsigned first = l->count, n = 1 + below(l, 3);
+    const mark first = mark_here(l);
+    unsigned n = 1 + below(l, 3);
     char head[20];
     snprintf(head, sizeof head, "[%u x ", n);
     put(l, head);
     const extent e = draw_type(l, depth + 1);
     put(l, "]");
-    for (unsigned k = 1, all = l->count - first; k < n; k++)
-        for (unsigned p = 0; p < all; p++) {
-            l->pointers[l->count] = l->pointers[first + p] + k * e.size;
-            l->count++;
-        }
+    mark last = first;
+    for (unsigned k = 1; k < n; k++) {
+        const mark here = mark_here(l);
+        repeat(l, last, e.size);
+        last = here;
+    }
     return (extent){n * e.size, e.align};
 }
 
 static size_t aligned(size_t n, size_t align) { return (n + align - 1) / align * align; }
 
-/* With `pointer`, its last member is one. */
-static extent draw_struct(layout *l, unsigned depth, bool pointer) {
-    const bool packed = below(l, 4) == 0;
+/* What is asked of a struct.  A base class is packed, so that members of the derived one are in its
+ * tail. */
+typedef enum { ANY, BASE, LAST_IS_POINTER } request_of_struct;
+
+static extent draw_struct(layout *l, unsigned depth, request_of_struct wanted) {
+    const bool packed = wanted == BASE || below(l, 4) == 0;
+    const bool derived = depth < MOST_DEPTH && below(l, 3) == 0;
     const unsigned members = 1 + below(l, 5);
     extent all = {0, 1};
     put(l, packed ? "<{" : "{");
     for (unsigned k = 0; k < members; k++) {
         if (k) put(l, ", ");
-        unsigned first = l->count;
+        const mark first = mark_here(l);
         const bool last = k == members - 1;
-        const extent e = last && pointer ? draw_leaf(l, true) : draw_type(l, depth + 1);
+        const extent e = last && wanted == LAST_IS_POINTER ? draw_leaf(l, true)
+                         : k == 0 && derived               ? draw_struct(l, depth + 1, BASE)
+                                                           : draw_type(l, depth + 1);
         const size_t at = packed ? all.size : aligned(all.size, e.align);
-        for (; first < l->count; first++) l->pointers[first] += at;
+        move(l, first, at);
         all.size = at + e.size;
         if (!packed && e.align > all.align) all.align = e.align;
     }
@@ -131,7 +185,7 @@ static extent draw_struct(layout *l, unsigned depth, bool pointer) {
 
 static extent draw_type(layout *l, unsigned depth) {
     unsigned kind = depth < MOST_DEPTH ? below(l, 8) : 2 + below(l, 6);
-    return kind == 0                       ? draw_struct(l, depth, false)
+    return kind == 0                       ? draw_struct(l, depth, ANY)
            : kind == 1                     ? draw_array(l, depth)
            : kind == 2 && below(l, 2) == 0 ? draw_special(l)
                                            : draw_leaf(l, below(l, 5) == 0);
@@ -159,12 +213,35 @@ static void put_copy(kernel_text *k, size_t at, size_t size) {
     PUT(k, "  store %%v%zu, %%b%zu align 1\n", at, at);
 }
 
-static void put_kernel(kernel_text *k, layout *l, extent e) {
+/* Bytes of values that follow each other may be a union, and what is left out is padding. */
+static void put_description(kernel_text *k, layout *l, extent e) {
+    PUT(k, "closure @k 1 size %zu {\n", e.size);
+    for (unsigned n = 0; n < l->leaf_count; n++) {
+        const leaf *m = &l->leaves[n];
+        const unsigned how = below(l, 8);
+        if (m->kind == SPECIAL_MEMBER)
+            PUT(k, "  %zu: special %zu init @init finalize @finalize", m->at, m->size);
+        else if (m->kind == VALUE && how < 2)
+            continue;
+        else if (m->kind == VALUE && how < 5)
+            PUT(k, "  %zu: bytes %zu", m->at, m->size);
+        else
+            PUT(k, "  %zu: %s", m->at, m->type);
+        PUT(k, "%s\n", m->kind != POINTER && below(l, 8) == 0 ? " specialized" : "");
+    }
+    PUT(k, "}\n");
+}
+
+static void put_kernel(kernel_text *k, layout *l, extent e, bool described) {
     const size_t out = l->pointers[l->count - 1];
     k->n = 0;
     PUT(k, "target 64\n%s", l->specials ? specials : "");
-    PUT(k, "kernel @k(%%zero: i64, %%s: ptr.private byval(%zu) align %zu of %s, ", e.size, e.align,
-        l->text);
+    if (described) put_description(k, l, e);
+    PUT(k, "kernel @k(%%zero: i64, %%s: ptr.private ");
+    if (described)
+        PUT(k, "byval(1) align 1 of i8, ");
+    else
+        PUT(k, "byval(%zu) align %zu of %s, ", e.size, e.align, l->text);
     PUT(k, "%%more: i8) {\nentry:\n");
     PUT(k, "  %%base: ptr.private = ptradd %%s, %s\n", below(l, 4) ? "0" : "%zero");
     PUT(k, "  %%o: ptr.private = ptradd %%base, %zu\n", out);
@@ -192,11 +269,18 @@ typedef struct {
 } machine;
 
 /* How a kernel is launched. */
-typedef enum { WHOLE_ON_CPU, APART_ON_CHECK, LAID_OUT_ON_CPU, APART_ON_OTHER, WAYS } way;
+typedef enum {
+    WHOLE_ON_CPU,
+    APART_ON_CHECK,
+    DESCRIBED_ON_CHECK,
+    LAID_OUT_ON_CPU,
+    APART_ON_OTHER,
+    WAYS
+} way;
 
-static const int device_of[WAYS] = {CPU, CHECK, CPU, OTHER};
+static const int device_of[WAYS] = {CPU, CHECK, CHECK, CPU, OTHER};
 
-static bool takes_apart(way w) { return w == APART_ON_CHECK || w == APART_ON_OTHER; }
+static bool takes_apart(way w) { return w != WHOLE_ON_CPU && w != LAID_OUT_ON_CPU; }
 
 static void say(void *user, const spvf_message *m) {
     machine *to = user;
@@ -224,7 +308,7 @@ static void end(machine *m) {
 typedef struct {
     machine *machine;
     const layout *layout;
-    const char *text;
+    const char *text, *described;
     const unsigned char *bytes;
     size_t size;
     spvf_layout laid_out;
@@ -325,9 +409,11 @@ static bool run_on(const request *r, spvf_buffer *out, way w) {
                                    .closures = takes_apart(w),
                                    .layout = w == LAID_OUT_ON_CPU ? &r->laid_out : NULL};
     spvf_module *m;
+    const bool described = w == DESCRIBED_ON_CHECK;
+    const char *text = described ? r->described : r->text;
     r->machine->too_large = false;
-    if (spvf_module_load(r->machine->context, "k", r->text, strlen(r->text), &o, &m) != SPVF_OK)
-        return r->machine->too_large && r->layout->specials && takes_apart(w);
+    if (spvf_module_load(r->machine->context, "k", text, strlen(text), &o, &m) != SPVF_OK)
+        return r->machine->too_large && (r->layout->specials || described) && takes_apart(w);
     bool ok = !r->optimized || spvf_module_optimize(m, NULL) == SPVF_OK;
     if (!takes_apart(w) || is_apart(spvf_module_kernel(m, 0))) ok = ok && run(r, m, out, w);
     spvf_module_destroy(m);
@@ -344,16 +430,18 @@ static spvf_layout draw_layout(layout *l) {
 }
 
 static bool try_layout(machine *m, uint64_t seed) {
-    static const char *const names[] = {"on cpu", "on check", "laid out", "on the other device"};
+    static const char *const names[] = {"on cpu", "on check", "described", "laid out",
+                                        "on the other device"};
     static layout l;
-    static kernel_text k;
+    static kernel_text k, described;
     static unsigned char bytes[MOST_BYTES];
     l = (layout){.random = seed};
-    const extent e = draw_struct(&l, 0, true);
+    const extent e = draw_struct(&l, 0, LAST_IS_POINTER);
     if (e.size > MOST_BYTES) return true;
     for (size_t n = 0; n < e.size; n++) bytes[n] = (unsigned char)below(&l, 256);
-    put_kernel(&k, &l, e);
-    const request r = {m, &l, k.text, bytes, e.size, draw_layout(&l), below(&l, 2)};
+    put_kernel(&k, &l, e, false);
+    put_kernel(&described, &l, e, true);
+    const request r = {m, &l, k.text, described.text, bytes, e.size, draw_layout(&l), below(&l, 2)};
     bool ok = true;
     for (way w = 0; w < WAYS && ok && m->name[device_of[w]]; w++) {
         spvf_buffer *out;
@@ -362,7 +450,9 @@ static bool try_layout(machine *m, uint64_t seed) {
         void *address = device_of[w] == CPU ? spvf_buffer_address(out) : NULL;
         memcpy(bytes + l.pointers[l.count - 1], &address, sizeof address);
         ok = run_on(&r, out, w);
-        if (!ok) printf("%s\n%s: %s\n", k.text, names[w], l.text);
+        if (!ok)
+            printf("%s\n%s: %s\n", w == DESCRIBED_ON_CHECK ? described.text : k.text, names[w],
+                   l.text);
         spvf_buffer_destroy(out);
     }
     return ok && !m->failure;
