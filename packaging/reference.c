@@ -461,10 +461,6 @@ static void write_overview(const char *folder, const item *head, const char *ver
     fclose(f);
 }
 
-static bool is_first_of_header(const item *i) {
-    return i == items || strcmp(i[-1].header, i->header) != 0;
-}
-
 /* "0.1" */
 static const char *version(void) {
     static char text[100];
@@ -479,7 +475,7 @@ static const char *version(void) {
 static int write_man(const char *folder) {
     const char *now = version();
     for (const item *i = items; i < items + nitems; i++) {
-        if (is_first_of_header(i)) write_overview(folder, i, now);
+        if (i == items || strcmp(i[-1].header, i->header) != 0) write_overview(folder, i, now);
         if (i->kind == FUNCTION) write_function(folder, i, now);
     }
     return 0;

@@ -1,8 +1,9 @@
-/* jit_debug.c — loaded code made known to gdb and perf.
+/* jit_debug.c — loaded code made known to gdb, perf and VTune.
  *
  * gdb stops in __jit_debug_register_code and reads the list that __jit_debug_descriptor heads: each
  * entry points to an object file in memory, here one whose sections have the addresses of the
- * loaded ones.  What perf reads is in jit_perf.c.
+ * loaded ones.  What perf reads is in jit_perf.c, what VTune is told in
+ * jit_vtune.c.
  *
  * These are the only variables of the library that a thread can change and another see: the
  * interface is one per process.  The lock is theirs.  Kernels keep frame pointers, so profilers
@@ -107,6 +108,14 @@ typedef struct {
     ir_arena arena;
 } job;
 
+/* Only what may throw comes before the lock. */
+static void tell_vtune(const rt_code *c, const cg_object *o, ir_arena *a) {
+    rt_method_list methods = rt_list_methods(c, o, a);
+    pthread_mutex_lock(&lock);
+    rt_tell_vtune(&methods);
+    pthread_mutex_unlock(&lock);
+}
+
 /* A kernel of which only the code of blocks was made has its own name. */
 static cg_object with_plain_names(const cg_object *from, ir_arena *a) {
     cg_object o = *from;
@@ -120,6 +129,7 @@ static void announce(void *arg) {
     job *j = arg;
     cg_object o = with_plain_names(j->object, &j->arena);
     if (j->tools->perf) tell_perf(j->code, &o, &j->arena);
+    if (j->tools->vtune) tell_vtune(j->code, &o, &j->arena);
     if (j->tools->gdb) tell_gdb(j->code, &o, &j->arena);
 }
 

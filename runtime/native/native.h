@@ -2,7 +2,7 @@
  *
  *   options.c    what names of targets and devices say of code
  *   jit.c        an object in memory that can be executed
- *   jit_debug.c  such objects made known to gdb and perf
+ *   jit_debug.c  such objects made known to gdb, perf and VTune
  *   cpus.c       how many threads this process should have, and where one of them runs
  *   seat.c       memory of a thread
  *   pool.c       the threads, and the launches that they work on
@@ -110,10 +110,13 @@ void rt_load_object(ir_ctx *cx, const rt_object_image *image, ir_arena *scratch,
 /* -------------------------------------------------------------------------- tools (jit_debug.c) */
 
 typedef struct {
-    bool step; /* code that a debugger can follow; `gdb` is true, too */
-    bool gdb;  /* through gdb's JIT interface: names, frames, and lines as the object has them */
-    bool perf; /* names in /tmp/perf-PID.map, code and lines in jit-PID.dump */
+    bool step;  /* code that a debugger can follow; `gdb` is true, too */
+    bool gdb;   /* through gdb's JIT interface: names, frames, and lines as the object has them */
+    bool perf;  /* names in /tmp/perf-PID.map, code and lines in jit-PID.dump */
+    bool vtune; /* the same for VTune's library */
 } rt_tools;
+/* Is any of them told of code? */
+static inline bool rt_are_told(const rt_tools *t) { return t->gdb || t->perf || t->vtune; }
 
 /* Says what the loaded object holds.  Throws when memory is short; the code stays as it is. */
 void rt_code_announce(rt_code *c, const cg_object *o, const rt_tools *tools, ir_ctx *cx);
@@ -122,6 +125,13 @@ void rt_code_withdraw(rt_code *c); /* from gdb; perf is told what was, not what 
  * thread at a time. (jit_perf.c) */
 void rt_tell_perf(const rt_code *c, const cg_object *o, ir_arena *a, ir_text *records);
 void rt_append_to_dump(const ir_text *records);
+/* What VTune's library is told, by one thread at a time. (jit_vtune.c) */
+typedef struct {
+    struct rt_method *list;
+    uint32_t n;
+} rt_method_list;
+rt_method_list rt_list_methods(const rt_code *c, const cg_object *o, ir_arena *a);
+void rt_tell_vtune(rt_method_list *m);
 /* Around a fork: gdb's list does not change meanwhile. */
 void rt_code_before_fork(void);
 void rt_code_after_fork(bool in_child);

@@ -56,15 +56,12 @@ static void read_options(void *arg) {
 
 bool ocl_keeps_source(void) { return ocl_is_checking() || rt_setting_has(RT_ENV_JIT, "step"); }
 
-/* Faults are those of the source, and in its lines; debuggers follow it. */
-static void keep_source(job *j) {
-    j->options.optimize = false;
-    *ir_push(&j->build.arena, &j->options.words) = ir_strdup(&j->build.arena, "-g");
-}
-
+/* Faults are those of the source, and in its lines; debuggers follow it, and profiles show it. */
 static void compile_source(job *j, ocl_code *code) {
-    if (ocl_keeps_source()) keep_source(j);
     const char *path = ocl_keep_source(&j->build.arena, j->program->source);
+    if (ocl_keeps_source()) j->options.optimize = false;
+    if (ocl_keeps_source() || path)
+        *ir_push(&j->build.arena, &j->options.words) = ir_strdup(&j->build.arena, "-g");
     const rt_clc_source s = {.source = j->program->source,
                              .headers = j->headers,
                              .header_count = j->header_count,

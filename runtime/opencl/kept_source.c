@@ -38,9 +38,7 @@ static void keep(kept *k) {
 }
 
 const char *ocl_keep_source(ir_arena *a, const char *source) {
-    if (!rt_setting_has(RT_ENV_JIT, "gdb") && !rt_setting_has(RT_ENV_JIT, "step") &&
-        !rt_setting_has(RT_ENV_JIT, "perf"))
-        return NULL;
+    if (!rt_setting(RT_ENV_JIT)) return NULL;
     kept *k = calloc(1, sizeof *k);
     if (!k) return NULL;
     bool written = write_file(k, source);

@@ -15,6 +15,61 @@ for kernel in heat neighbours; do
 done
 check "a source stays: $(ls "$work")" [ -z "$(find "$work" -name program.cl)" ]
 
+# A library in the place of VTune's: it says what it is told.
+cat >"$work/vtune.c" <<'C'
+#include <stdio.h>
+#include <stdlib.h>
+typedef struct {
+    unsigned number;
+    char *name;
+    unsigned char *address;
+    unsigned size, line_bytes;
+    struct { unsigned end, line; } *lines;
+    unsigned class_number;
+    char *class_file, *source_file;
+} method;
+unsigned Initialize(void) { return getenv("SAMPLES") != NULL; }
+int NotifyEvent(int event, method *m) {
+    unsigned sum = 0, n = m->line_bytes / sizeof *m->lines;
+    for (unsigned k = 0; k < m->size; k++) sum += m->address[k];
+    printf("event %d: %s in %s, %s\n", event, m->name, m->source_file, sum && m->number >= 1000 ? "code" : "no code");
+    for (unsigned k = 0, before = 0; k < n; before = m->lines[k++].end)
+        if (m->lines[k].end < before || m->lines[k].end > m->size) printf("bad end\n");
+        else if (m->lines[k].end > before) printf("line %u\n", m->lines[k].line);
+    if (!n || m->lines[n - 1].end != m->size) printf("code without a line\n");
+    return 1;
+}
+C
+gcc -shared -fPIC "$work/vtune.c" -o "$work/libvtune.so" || failed "the stand-in for VTune's library"
+# profile VARIABLE…: what is printed by the program and the library.
+profile() {
+    env SPVFUSE_JIT=vtune "$@" timeout 60 "$program" $kernels heat >"$work/profile" 2>&1
+}
+profile SAMPLES=1 INTEL_JIT_PROFILER64="$work/libvtune.so"
+check "what VTune is told: $(cat "$work/profile")" grep -q '^event 13: heat in .*program.cl, code$' "$work/profile"
+check "its lines: $(cat "$work/profile")" grep -qx 'line 10' "$work/profile"
+check "its table: $(cat "$work/profile")" sh -c "! grep -E 'bad|without' '$work/profile'"
+check "the result: $(cat "$work/profile")" [ "$(grep -vE '^(event|line) ' "$work/profile")" = "$(timeout 60 "$program" $kernels heat)" ]
+for library in "$work/libvtune.so" /nowhere/lib.so ''; do
+    profile INTEL_JIT_PROFILER64="$library"
+    check "nothing listens: $(cat "$work/profile")" sh -c "! grep -E 'event|line' '$work/profile'"
+done
+
+# perf, where it may measure: names in the report, lines in what is annotated.
+measure() {
+    (cd "$work" && SPVFUSE_JIT=perf timeout 60 perf record -q -F 3000 -k mono -o perf.data "$spvfuse" bench "$plan" &&
+        perf inject --jit -i perf.data -o perf.jit.data)
+}
+spvfuse=$(realpath "$build/spvfuse") plan=$(realpath "$build/demo/heat.plan")
+if command -v perf >/dev/null && measure >"$work/perf" 2>&1; then
+    perf report -i "$work/perf.jit.data" --stdio >"$work/report" 2>/dev/null
+    check "perf report: $(cat "$work/report")" grep -q 'jitted.* steps*$' "$work/report"
+    perf annotate --stdio -i "$work/perf.jit.data" steps >"$work/annotated" 2>/dev/null
+    check "perf annotate" grep -q 'heat.cl:[0-9]' "$work/annotated"
+else
+    echo "there is no perf that may measure: profiles are not tested"
+fi
+
 # ask KERNEL OPTION…: keeps what gdb says.
 ask() {
     kernel=$1
@@ -49,4 +104,9 @@ says '$1 = 1'
 says '$2 = {1, 0, 0}'
 says '$3 = {0, 1, 2, 3, 4, 5, 6, 7}'
 says '#0  neighbours (x='
+# Optimized code has names and lines.
+SPVFUSE_JIT=gdb timeout 120 gdb -nx -batch -ex 'set breakpoint pending on' -ex 'break program.cl:10' -ex run -ex 'bt 1' \
+    --args "$program" $kernels heat >"$work/gdb" 2>&1
+says '#0  heat '
+says 'program.cl:'
 finish

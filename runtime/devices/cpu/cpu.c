@@ -153,6 +153,7 @@ bool cpu_machine_open(const rt_cpu_options *options, cpu_machine *out) {
     out->tools.step = rt_setting_has(RT_ENV_JIT, "step");
     out->tools.gdb = out->tools.step || rt_setting_has(RT_ENV_JIT, "gdb");
     out->tools.perf = rt_setting_has(RT_ENV_JIT, "perf");
+    out->tools.vtune = rt_setting_has(RT_ENV_JIT, "vtune");
     out->cache = options->cache ? rt_cache_open(true) : rt_no_cache;
     if (!out->pool) rt_cache_close(&out->cache);
     return out->pool != NULL;

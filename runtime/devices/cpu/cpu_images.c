@@ -19,7 +19,7 @@ struct cpu_object {
 static bool are_wanted(const cpu_machine *m) {
     const cg_options *code = &m->options.code;
     bool usual = !code->lanes && !code->regalloc.how && !code->regalloc.seed;
-    return usual && !m->options.recompile && !m->tools.gdb && !m->tools.perf;
+    return usual && !m->options.recompile && !rt_are_told(&m->tools);
 }
 
 /* ------------------------------------------------------------------------------- does it suit? */

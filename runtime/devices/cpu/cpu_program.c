@@ -108,7 +108,7 @@ static void load(compilation *c, const cg_object *o) {
         ir_throw(c->arena.cx, status);
     }
     const rt_tools *tools = &c->launch->machine->tools;
-    if (tools->gdb || tools->perf) rt_code_announce(&c->out->code, o, tools, c->arena.cx);
+    if (rt_are_told(tools)) rt_code_announce(&c->out->code, o, tools, c->arena.cx);
 }
 
 /* Debuggers and profiles want names, which entries do not have; values are those of this run; an
@@ -116,8 +116,7 @@ static void load(compilation *c, const cg_object *o) {
 static bool is_cached(const compilation *c) {
     const cpu_machine *m = c->launch->machine;
     bool inspected = c->arena.cx->inspection;
-    return m->cache.folder >= 0 && !m->tools.gdb && !m->tools.perf && !c->options.values &&
-           !inspected;
+    return m->cache.folder >= 0 && !rt_are_told(&m->tools) && !c->options.values && !inspected;
 }
 
 static bool find_object(compilation *c, cg_object *o) {
@@ -214,7 +213,7 @@ static ir_status compile_variant(void *user, const pass_group_shape *shape, cons
                      .out = out};
     c.options.shape.inner = l->launch->function->inner;
     if (shape->small) c.options.code.lanes = 1;
-    c.options.code.lines = l->machine->tools.gdb || l->machine->tools.perf;
+    c.options.code.lines = rt_are_told(&l->machine->tools);
     c.options.steps = l->machine->tools.step;
     ir_arena_init(&c.arena, l->cx);
     bool traced = rt_is_traced();
