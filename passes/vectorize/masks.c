@@ -4,14 +4,12 @@
  * by the lanes that have taken each edge.  An edge is a mask of its own where a branch was folded;
  * on paths that do not pass that branch it is false (repair.c).
  *
- * A loop that lanes leave one by one runs while some lane is live.  The lanes of an edge that
- * leaves it are collected over all iterations, and a value that is used after the loop is that of
- * the last iteration in which its lane was live.
+ * A loop that lanes leave one by one runs while some lane is live; exits.c has what these lanes
+ * leave it with.
  */
 #include "passes/vectorize/simd.h"
 
 static ir_inst *all_lanes(simd *s) { return ir_const(s->f, simd_mask_type(s), 1); }
-static ir_inst *no_lanes(simd *s) { return ir_const(s->f, simd_mask_type(s), 0); }
 static ir_inst *or_all(simd *s, ir_inst *mask) { return mask ? mask : all_lanes(s); }
 
 ir_inst *simd_and(simd *s, ir_inst *mask, ir_inst *test) {
@@ -48,22 +46,22 @@ static void add_mask_hole(simd *s, ir_inst *i, unsigned n, const simd_lanes *mas
 }
 
 /* These have operands that are repaired later, so they must not be simplified before. */
-static ir_inst *merge_masks(simd *s, ir_inst *mask, const simd_lanes *more) {
+ir_inst *simd_merge_masks(simd *s, ir_inst *mask, const simd_lanes *more) {
     ir_inst *lanes = or_all(s, more->lanes);
     ir_inst *all = ir_build_raw(&s->b, IR_OP_or, mask->type, IR_PLAIN, IR_ARGS(mask, lanes));
     add_mask_hole(s, all, 1, more);
     return all;
 }
 
-static ir_inst *choose(simd *s, ir_inst *mask, ir_inst *x, ir_inst *y) {
+ir_inst *simd_choose(simd *s, ir_inst *mask, ir_inst *x, ir_inst *y) {
     ir_inst *i = ir_build_raw(&s->b, IR_OP_select, x->type, IR_PLAIN, IR_ARGS(mask, x, y));
     add_hole(s, i, 1);
     add_hole(s, i, 2);
     return i;
 }
 
-static ir_inst *blend(simd *s, const simd_lanes *mask, ir_inst *x, ir_inst *y) {
-    ir_inst *i = choose(s, or_all(s, mask->lanes), x, y);
+ir_inst *simd_blend(simd *s, const simd_lanes *mask, ir_inst *x, ir_inst *y) {
+    ir_inst *i = simd_choose(s, or_all(s, mask->lanes), x, y);
     add_mask_hole(s, i, 0, mask);
     return i;
 }
@@ -76,7 +74,7 @@ static const simd_lanes *lanes_of(const simd *s, const simd_edge *e) {
 }
 
 /* The argument that a phi of the scalar code has for an edge. */
-static ir_inst *scalar_arg(const simd *s, const ir_inst *phi, const simd_edge *in) {
+ir_inst *simd_scalar_arg(const simd *s, const ir_inst *phi, const simd_edge *in) {
     const simd_node *from = &s->node[in->from];
     return ir_arg(phi, ir_pred_index(phi->block, from->block));
 }
@@ -101,8 +99,10 @@ static ir_inst *join_kept(const simd_node *n, ir_inst **arg) {
 static ir_inst *join_blended(simd *s, const simd_node *n, ir_inst **arg) {
     ir_inst *all = arg[0];
     for (uint32_t e = 1; e < n->npred; e++) {
-        if (arg[e] == all) continue;
-        all = blend(s, lanes_of(s, &n->pred[e]), arg[e], all);
+        const simd_lanes *edge = lanes_of(s, &n->pred[e]), *before = lanes_of(s, &n->pred[e - 1]);
+        bool same = edge->lanes == before->lanes && edge->at == before->at;
+        if (arg[e] == all || (same && arg[e] == arg[e - 1])) continue;
+        all = simd_blend(s, edge, arg[e], all);
     }
     return all;
 }
@@ -111,8 +111,12 @@ static ir_inst *join(simd *s, uint32_t k, const ir_inst *phi, unsigned part, boo
     const simd_node *n = &s->node[k];
     ir_inst **arg = ir_new_array(s->scratch, ir_inst *, n->npred);
     for (uint32_t e = 0; e < n->npred; e++) {
-        ir_inst *v = scalar_arg(s, phi, &n->pred[e]);
-        arg[e] = scalar ? simd_base(s, v) : simd_part(s, v, part, n->block);
+        ir_inst *v = simd_scalar_arg(s, phi, &n->pred[e]);
+        ir_inst **left = simd_find_left(s, phi, &n->pred[e]);
+        if (left)
+            arg[e] = left[part];
+        else
+            arg[e] = scalar ? simd_base(s, v) : simd_part(s, v, part, n->block);
     }
     return n->deferred ? join_blended(s, n, arg) : join_kept(n, arg);
 }
@@ -149,7 +153,7 @@ static void begin_phis(simd *s, const simd_node *n) {
 /* ----------------------------------------------------------------------------- the end of loops */
 
 /* The second argument of a phi of a loop, for which it has room. */
-static void close_phi(simd *s, ir_inst *phi, ir_inst *arg) {
+void simd_close_phi(simd *s, ir_inst *phi, ir_inst *arg) {
     ir_inst *same = ir_append_arg(phi, arg);
     assert(same == phi && phi->nargs == 2);
     add_hole(s, phi, 1);
@@ -160,58 +164,8 @@ static void close_phis(simd *s, uint32_t latch) {
         const simd_value *v = &s->value[phi->id];
         bool scalar = simd_shape_of(s, phi) != SIMD_VARYING;
         for (unsigned part = 0; part < (scalar ? 1 : ir_lanes(phi->type)); part++)
-            close_phi(s, scalar ? v->base : v->part[part], join(s, latch, phi, part, scalar));
+            simd_close_phi(s, scalar ? v->base : v->part[part], join(s, latch, phi, part, scalar));
     }
-}
-
-static simd_node *header_of(const simd *s, uint32_t latch) {
-    return &s->node[s->node_of[s->node[latch].block->id]];
-}
-
-/* Lanes that have left the loop by an edge, in this iteration or before. */
-static void collect_edges(simd *s, uint32_t latch) {
-    ir_block *head = header_of(s, latch)->head;
-    for (uint32_t k = s->enter_of[s->node[latch].block->id]; k < latch; k++) {
-        simd_node *n = &s->node[k];
-        for (unsigned e = 0; e < n->nsucc; e++) {
-            if (n->succ[e] <= latch) continue;
-            ir_inst *before = ir_append_arg(ir_build_phi(head, simd_mask_type(s)), no_lanes(s));
-            ir_inst *left = merge_masks(s, before, &n->edge[e]);
-            close_phi(s, before, left);
-            n->edge[e] = (simd_lanes){left, left->block};
-        }
-    }
-}
-
-static bool is_used_after(const simd *s, const ir_inst *v, const ir_loop *loop) {
-    foreach_use (u, v)
-        if (!simd_is_in(s, ir_use_block(u), loop) || !simd_is_in(s, u->user->block, loop))
-            return true;
-    return false;
-}
-
-/* What a value was when its lane left the loop. */
-static void keep_last(simd *s, uint32_t latch, ir_inst *v) {
-    simd_node *header = header_of(s, latch);
-    unsigned parts = ir_lanes(v->type);
-    ir_inst **last = ir_new_array(s->scratch, ir_inst *, parts);
-    for (unsigned k = 0; k < parts; k++) {
-        ir_inst *now = simd_part(s, v, k, header->block);
-        ir_inst *none = ir_undef(s->f, now->type);
-        ir_inst *before = ir_append_arg(ir_build_phi(header->head, now->type), none);
-        last[k] = choose(s, header->mask, now, before);
-        close_phi(s, before, last[k]);
-    }
-    s->value[v->id].last = last;
-}
-
-static void leave_loop(simd *s, uint32_t latch) {
-    const ir_loop *loop = s->node[latch].loop;
-    collect_edges(s, latch);
-    for (uint32_t k = s->enter_of[loop->header->id]; k < latch; k++)
-        if (s->node[k].kind == SIMD_BLOCK)
-            foreach_inst (i, s->node[k].block)
-                if (i->type != IR_VOID && is_used_after(s, i, loop)) keep_last(s, latch, i);
 }
 
 /* ---------------------------------------------------------------------------------------- nodes */
@@ -230,8 +184,9 @@ static ir_inst *join_edges(simd *s, uint32_t k) {
         arg[e] = or_all(s, edge->lanes);
     }
     if (!n->deferred) return all ? NULL : join_kept(n, arg);
-    ir_inst *mask = no_lanes(s);
-    for (uint32_t e = 0; e < n->npred; e++) mask = merge_masks(s, mask, lanes_of(s, &n->pred[e]));
+    ir_inst *mask = simd_no_lanes(s);
+    for (uint32_t e = 0; e < n->npred; e++)
+        mask = simd_merge_masks(s, mask, lanes_of(s, &n->pred[e]));
     return mask;
 }
 
@@ -271,7 +226,7 @@ void simd_enter_node(simd *s, uint32_t k) {
         close_phis(s, k);
     else if (k)
         join_phis(s, k);
-    if (n->kind == SIMD_LATCH && simd_diverges(s, n->loop)) leave_loop(s, k);
+    if (n->kind == SIMD_LATCH && simd_diverges(s, n->loop)) simd_leave_loop(s, k);
     if (n->skip != SIMD_NONE) build_guard(s, n);
 }
 
@@ -291,7 +246,7 @@ static void end_latch(simd *s, simd_node *n) {
         ir_build_jmp(&s->b, header->head);
         return;
     }
-    close_phi(s, header->mask, n->mask);
+    simd_close_phi(s, header->mask, n->mask);
     ir_build_br(&s->b, ir_build1(&s->b, IR_OP_any, IR_I1, n->mask), header->head,
                 s->node[n->next[0]].head);
 }

@@ -131,6 +131,7 @@ static void begin_again(simd *s) {
     for (uint32_t k = 0; k < s->n; k++) {
         simd_node *n = &s->node[k];
         n->mask = NULL;
+        n->left = 0;
         n->edge[0] = n->edge[1] = (simd_lanes){0};
     }
     s->phis.n = 0;

@@ -16,6 +16,7 @@
  *   close.c        values that are used after a loop that is copied
  *   legal.c        what cannot be vectorized
  *   masks.c        which lanes are active in a block; phis that become selects
+ *   exits.c        what lanes have when they leave a loop one by one
  *   width.c        how many lanes
  *   widen.c        instructions for all lanes
  *   bitcast.c      bitcasts between components of different sizes
@@ -98,6 +99,7 @@ typedef struct {
     ir_block *head, *tail; /* first and last block */
     ir_inst *mask;         /* of active lanes; NULL: all are */
     simd_lanes edge[2];    /* lanes that take an edge of the scalar code */
+    uint32_t left;         /* the latch of the last loop that has been left for this node, or 0 */
 } simd_node;
 
 /* What all loops of a function have in common while they are replaced one after the other.  It
@@ -220,6 +222,13 @@ typedef enum {
     SIMD_VARYING
 } simd_shape;
 
+/* What a phi gets from a loop that lanes leave one by one, by exits that differ in it. */
+typedef struct simd_left {
+    const ir_loop *loop;
+    ir_inst **part; /* by component */
+    struct simd_left *next;
+} simd_left;
+
 /* A value of the scalar loop, and what it is in the vector loop. */
 typedef struct simd_value {
     simd_shape shape;
@@ -231,6 +240,7 @@ typedef struct simd_value {
     /* W lanes of each component, when they are asked for; of a varying pointer, those of lanes. */
     ir_inst **part;
     ir_inst **last;               /* its components after a loop that lanes leave one by one */
+    struct simd_left *left;       /* of a phi: what it gets from such loops with several exits */
     struct simd_group *group;     /* of an access, or NULL */
     struct simd_carried *carried; /* the phi of the header that it is, or takes part in */
     struct simd_array *array;     /* that the address leads to, or NULL */
@@ -353,6 +363,7 @@ ir_inst *simd_step(simd *s, ir_inst *p, int64_t bytes);
 /* ------------------------------------------------------------------------------ masks (masks.c) */
 
 static inline ir_type simd_mask_type(const simd *s) { return ir_vector(IR_I1, s->lanes); }
+static inline ir_inst *simd_no_lanes(simd *s) { return ir_const(s->f, simd_mask_type(s), 0); }
 ir_inst *simd_and(simd *s, ir_inst *mask, ir_inst *test); /* mask NULL: all */
 /* The bits of a mask as an integer, which has at least 8 of them. */
 ir_inst *simd_mask_bits(simd *s, ir_inst *mask);
@@ -360,8 +371,25 @@ ir_inst *simd_mask_bits(simd *s, ir_inst *mask);
 void simd_enter_node(simd *s, uint32_t k);
 /* Builds the branch that ends node k. */
 void simd_leave_node(simd *s, uint32_t k);
-/* Gives phis their arguments. */
-void simd_fill_phis(simd *s);
+/* The argument that a phi of the scalar code has for an edge. */
+ir_inst *simd_scalar_arg(const simd *s, const ir_inst *phi, const simd_edge *in);
+/* Operations with operands that are repaired later: or, select, and the same by lanes of an edge. */
+ir_inst *simd_merge_masks(simd *s, ir_inst *mask, const simd_lanes *more);
+ir_inst *simd_choose(simd *s, ir_inst *mask, ir_inst *x, ir_inst *y);
+ir_inst *simd_blend(simd *s, const simd_lanes *mask, ir_inst *x, ir_inst *y);
+/* The second argument of a phi of a loop. */
+void simd_close_phi(simd *s, ir_inst *phi, ir_inst *arg);
+
+/* Does the edge leave a loop that lanes leave one by one, and no other such loop? */
+static inline bool simd_is_exit(const simd *s, const simd_edge *in, const simd_node *to) {
+    const ir_loop *loop = s->node[in->from].loop;
+    return loop != s->scalar.loop && loop->parent == to->loop && simd_diverges(s, loop);
+}
+/* At the latch of such a loop: collects the lanes of its exits and the values that are used after
+ * it. (exits.c) */
+void simd_leave_loop(simd *s, uint32_t latch);
+/* What a phi gets from all exits of the loop that the edge leaves; NULL: what it gets from the edge. */
+ir_inst **simd_find_left(const simd *s, const ir_inst *phi, const simd_edge *in);
 
 /* ----------------------------------- values between items and after them (carried.c, combine.c) */
 
