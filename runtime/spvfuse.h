@@ -951,6 +951,21 @@ typedef struct {
     uint32_t subgroup_size; /* work-items, where a kernel requires no size; 0: it varies */
 } spvf_capabilities;
 
+/* The sizes of a device; 0 or NULL: not known, or not limited. */
+typedef struct {
+    const char *version;   /* of the driver: "OpenCL 3.0 PoCL 3.1", "CUDA 12.2"; or of the library */
+    const char *target;    /* that code is made for, as spvf_module_emit names it: "x86_64:v4" */
+    uint32_t parallel;     /* threads, or multiprocessors, that run work-groups at the same time */
+    uint32_t vector_bytes; /* of a register of the processor */
+    uint64_t memory;       /* bytes that buffers have altogether at most */
+    uint64_t local_memory; /* bytes of local memory of a work-group at most */
+    uint64_t group_items;  /* work-items of a work-group at most, */
+    uint64_t group_size[3]; /* and along each axis */
+    uint64_t groups[3];     /* work-groups of a launch along each axis at most */
+    const uint32_t *subgroup_sizes; /* that kernels may require, in work-items, ascending */
+    size_t subgroup_size_count;
+} spvf_device_sizes;
+
 typedef struct {
     const char *name;        /* as spvf_run_options.device takes it */
     const char *description; /* the hardware or implementation that it uses */
@@ -959,6 +974,7 @@ typedef struct {
     const char *why_not; /* when not usable */
     spvf_capabilities can;
     bool missing; /* the machine has none: listed only for the reason, and not usable */
+    spvf_device_sizes sizes;
 } spvf_device_info;
 
 /* Calls `each` for every device of this machine, and once for a kind of which it has none.  What

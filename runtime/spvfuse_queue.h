@@ -53,6 +53,13 @@ SPVF_API spvf_status spvf_device_open(spvf_context *context, const char *name, s
 /* Closes the device once the queues, programs, buffers and commands that use it are gone; NULL:
  * nothing happens. */
 SPVF_API void spvf_device_destroy(spvf_device *device);
+/* What an opened device is and can do, as spvf_devices tells of it, with the options that it was opened
+ * with: calls `answer` once, during the call, without a lock.  What it is given belongs to the library,
+ * until it returns.  SPVF_ERROR_ARGUMENT: NULL; SPVF_ERROR_DEVICE: the device is not there any more.
+ * Any thread. */
+SPVF_API spvf_status spvf_device_describe(spvf_device *device,
+                                          void (*answer)(void *user, const spvf_device_info *info),
+                                          void *user);
 /* What kernels print, from any thread, one text at a time; NULL (at first): it is dropped. */
 SPVF_API void spvf_device_on_print(spvf_device *device,
                                    void (*output)(void *user, const char *text), void *user);

@@ -34,6 +34,29 @@ static void print_capabilities(const spvf_capabilities *c, const char *quote) {
     }
 }
 
+static void print_three(const char *name, const uint64_t n[3]) {
+    printf(",\"%s\":[%llu,%llu,%llu]", name, (unsigned long long)n[0], (unsigned long long)n[1],
+           (unsigned long long)n[2]);
+}
+
+/* As JSON. */
+static void print_sizes(const spvf_device_sizes *s) {
+    fputs("{\"version\":", stdout);
+    json_put_string(stdout, s->version);
+    fputs(",\"target\":", stdout);
+    json_put_string(stdout, s->target);
+    printf(",\"parallel\":%u,\"vector_bytes\":%u,\"memory\":%llu,\"local_memory\":%llu,"
+           "\"group_items\":%llu",
+           (unsigned)s->parallel, (unsigned)s->vector_bytes, (unsigned long long)s->memory,
+           (unsigned long long)s->local_memory, (unsigned long long)s->group_items);
+    print_three("group_size", s->group_size);
+    print_three("groups", s->groups);
+    fputs(",\"subgroup_sizes\":[", stdout);
+    for (size_t n = 0; n < s->subgroup_size_count; n++)
+        printf("%s%u", n ? "," : "", (unsigned)s->subgroup_sizes[n]);
+    fputs("]}", stdout);
+}
+
 static bool first_device;
 
 static void print_device(void *user, const spvf_device_info *d) {
@@ -50,7 +73,9 @@ static void print_device(void *user, const spvf_device_info *d) {
         json_put_string(stdout, d->why_not);
         fputs(",\"can\":[", stdout);
         print_capabilities(&d->can, "\"");
-        printf("],\"subgroup_size\":%u}", (unsigned)d->can.subgroup_size);
+        printf("],\"subgroup_size\":%u,\"sizes\":", (unsigned)d->can.subgroup_size);
+        print_sizes(&d->sizes);
+        putchar('}');
         return;
     }
     printf("%-10s %s", d->name, d->description);

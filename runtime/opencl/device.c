@@ -80,7 +80,7 @@ static void read_facts(facts *h) {
     read_processor(h);
     find_device_uuid(h);
     find_driver_uuid(h);
-    h->memory = (cl_ulong)sysconf(_SC_PHYS_PAGES) * (cl_ulong)sysconf(_SC_PAGESIZE);
+    h->memory = rt_memory_of_machine();
     h->cache = rt_cache_size() ? rt_cache_size() : 1 << 20;
     h->constants = h->memory / 2 < OCL_CONSTANT_MEMORY ? h->memory / 2 : OCL_CONSTANT_MEMORY;
 }

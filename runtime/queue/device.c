@@ -118,6 +118,53 @@ spvf_status spvf_device_open(spvf_context *context, const char *name, spvf_devic
     return dev_open_with(context, rt_device_open, name ? name : spvf_default_device(NULL), out);
 }
 
+typedef struct {
+    const rt_device *base;
+    void (*answer)(void *user, const spvf_device_info *info);
+    void *user;
+    spvf_context context;
+    ir_arena arena;
+    bool exact; /* one of the name has been found */
+    bool answered;
+} describing;
+
+static void note_device(void *user, const spvf_device_info *info) {
+    describing *j = user;
+    if (strcmp(info->name, j->base->name) == 0) j->exact = true;
+}
+
+static void describe_device(void *user, const spvf_device_info *info) {
+    describing *j = user;
+    const rt_driver *driver = j->base->driver;
+    spvf_device_info own = *info;
+    if (j->answered || info->missing) return;
+    if (j->exact && strcmp(info->name, j->base->name) != 0) return;
+    if (j->base->name[0]) own.name = j->base->name;
+    own.can = j->base->can;
+    if (driver->target) own.sizes.target = driver->target(j->base, &j->arena);
+    j->answered = true;
+    j->answer(j->user, &own);
+}
+
+static void describe(void *arg) {
+    describing *j = arg;
+    j->base->driver->list(&j->context, note_device, j);
+    j->base->driver->list(&j->context, describe_device, j);
+    if (!j->answered) rt_throw(&j->context, IR_ERR_DEVICE, "the device is not there any more");
+}
+
+spvf_status spvf_device_describe(spvf_device *d,
+                                 void (*answer)(void *user, const spvf_device_info *info),
+                                 void *user) {
+    if (!d || !answer) return dev_refuse(d, __func__, "%s is NULL", d ? "answer" : "device");
+    describing j = {.base = d->shared.base, .answer = answer, .user = user};
+    dev_context(d, &j.context);
+    ir_arena_init(&j.arena, &j.context.cx);
+    spvf_status status = rt_guard(&j.context, describe, &j);
+    ir_arena_free(&j.arena);
+    return status;
+}
+
 void spvf_device_on_print(spvf_device *d, void (*output)(void *user, const char *text),
                           void *user) {
     if (!d) return;

@@ -78,3 +78,7 @@ uint64_t rt_cache_size(void) {
     if (cache_size == UINT64_MAX) cache_size = find_cache_size();
     return cache_size;
 }
+
+uint64_t rt_memory_of_machine(void) {
+    return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+}

@@ -15,4 +15,7 @@ void rt_free_memory(void *memory, size_t bytes);
 /* Bytes of the last cache before memory, as one processor sees it; 0: not known. */
 uint64_t rt_cache_size(void);
 
+/* The bytes of memory that the machine has. */
+uint64_t rt_memory_of_machine(void);
+
 #endif

@@ -4,6 +4,7 @@
  * of the run, which then fails.
  */
 #include "runtime/devices/check/check_open.h"
+#include "runtime/system/memory.h"
 
 #include <stdlib.h>
 
@@ -391,11 +392,13 @@ static rt_device *open_device(spvf_context *context, const char *options) {
 
 static void list_devices(spvf_context *context,
                          void (*each)(void *user, const spvf_device_info *info), void *user) {
-    const spvf_device_info info = {.name = "check",
-                                   .description = "the interpreter: slow, and reports every fault",
-                                   .takes_spirv = true,
-                                   .usable = true,
-                                   .can = capabilities};
+    const spvf_device_info info = {
+        .name = "check",
+        .description = "the interpreter: slow, and reports every fault",
+        .takes_spirv = true,
+        .usable = true,
+        .can = capabilities,
+        .sizes = {.version = spvf_version_text(), .parallel = 1, .memory = rt_memory_of_machine()}};
     (void)context;
     each(user, &info);
 }

@@ -77,6 +77,8 @@ const char *rt_cpu_target(const rt_cpu_options *o, ir_arena *a);
  * (cpu_range.c) */
 unsigned rt_cpu_subgroup_size(const rt_cpu_options *o, const ir_func *kernel);
 
+enum { CPU_GROUP_ITEMS = 1 << 16 }; /* work-items of a work-group at most */
+
 /* What kernels are compiled for and run by: any number of threads share it. */
 typedef struct {
     rt_cpu_options options; /* the level is known */

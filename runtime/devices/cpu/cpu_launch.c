@@ -10,7 +10,6 @@
 
 #include <stdlib.h>
 
-enum { MOST_ITEMS = 1 << 16 };                        /* of a work-group */
 static const uint64_t most_bytes = UINT64_C(1) << 30; /* of a thread: local memory, scratch */
 
 typedef struct {
@@ -95,8 +94,8 @@ static void take_local_size(launch *l) {
         if (attrs->local_size[0] || attrs->subgroups) check_local_size(l);
     }
     for (unsigned d = 0; d < 3; d++) {
-        if (local[d] > MOST_ITEMS / items)
-            refuse(l, "a work-group has more than %d work-items", MOST_ITEMS);
+        if (local[d] > CPU_GROUP_ITEMS / items)
+            refuse(l, "a work-group has more than %d work-items", CPU_GROUP_ITEMS);
         items *= local[d];
     }
     count_groups(l);

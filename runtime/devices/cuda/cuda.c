@@ -30,17 +30,38 @@ static unsigned newest_sm(unsigned sm) {
 static const spvf_capabilities capabilities = {
     .print = true, .atomics64 = true, .offsets = true, .in_order = true, .subgroup_size = 32};
 
+static spvf_device_sizes sizes_of(const cu_calls *cu, cu_device d) {
+    static const uint32_t warp[] = {32};
+    spvf_device_sizes s = {.parallel = (uint32_t)attribute(cu, d, CU_PROCESSORS),
+                           .local_memory = (uint64_t)attribute(cu, d, CU_SHARED_PER_BLOCK_OPTIN),
+                           .group_items = (uint64_t)attribute(cu, d, CU_THREADS_PER_BLOCK),
+                           .subgroup_sizes = warp,
+                           .subgroup_size_count = 1};
+    for (int k = 0; k < 3; k++) {
+        s.group_size[k] = (uint64_t)attribute(cu, d, CU_BLOCK_SIZE + k);
+        s.groups[k] = (uint64_t)attribute(cu, d, CU_GRID_SIZE + k);
+    }
+    return s;
+}
+
 static void list_one(const cu_calls *cu, int n, void (*each)(void *user, const spvf_device_info *),
                      void *user) {
-    char name[40], description[200] = "";
+    char name[40], description[200] = "", version[40], target[40];
+    int cu_version = 0;
     cu_device d;
     if (cu->device(&d, n)) return;
     cu->name(description, sizeof description, d);
+    cu->version(&cu_version);
     snprintf(name, sizeof name, "cuda:%d", n);
     spvf_device_info info = {.name = name,
                              .description = description,
                              .usable = newest_sm(generation_of(cu, d)) != 0,
-                             .can = capabilities};
+                             .can = capabilities,
+                             .sizes = sizes_of(cu, d)};
+    snprintf(version, sizeof version, "CUDA %d.%d", cu_version / 1000, cu_version % 1000 / 10);
+    snprintf(target, sizeof target, "ptx:sm_%u", newest_sm(generation_of(cu, d)));
+    if (cu_version) info.sizes.version = version;
+    if (info.usable) info.sizes.target = target;
     if (!info.usable) info.why_not = "it is older than sm_70";
     each(user, &info);
 }

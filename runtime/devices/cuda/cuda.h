@@ -48,6 +48,9 @@ enum {
     CU_OUT_OF_MEMORY = 2,
     CU_NOT_READY = 600,
     CU_MOST_PITCH = 11, /* attributes of devices: bytes */
+    CU_THREADS_PER_BLOCK = 1,
+    CU_BLOCK_SIZE = 2, /* along x; y and z follow, as for the next one */
+    CU_GRID_SIZE = 5,
     CU_PROCESSORS = 16,
     CU_SHARED_PER_BLOCK_OPTIN = 97,
     CU_MAJOR = 75,

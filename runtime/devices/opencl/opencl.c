@@ -176,6 +176,27 @@ static rt_device *open_by_index(spvf_context *context, const char *options) {
     return &j.o->base;
 }
 
+/* A number of so many bytes; 0: it is not known. */
+static uint64_t device_number(const cl_calls *cl, cl_device_id d, cl_device_info what,
+                              size_t size) {
+    uint64_t value = 0;
+    return cl->clGetDeviceInfo(d, what, size, &value, NULL) == CL_SUCCESS ? value : 0;
+}
+
+static spvf_device_sizes sizes_of(const cl_calls *cl, cl_device_id d, ir_arena *a) {
+    size_t size[3] = {0};
+    spvf_device_sizes s = {
+        .version = ir_sprintf(a, "%s%s%s", device_string(cl, d, CL_DEVICE_VERSION, a), ", driver ",
+                              device_string(cl, d, CL_DRIVER_VERSION, a)),
+        .parallel = (uint32_t)device_number(cl, d, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(cl_uint)),
+        .memory = device_number(cl, d, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(cl_ulong)),
+        .local_memory = device_number(cl, d, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(cl_ulong)),
+        .group_items = device_number(cl, d, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t))};
+    cl->clGetDeviceInfo(d, CL_DEVICE_MAX_WORK_ITEM_SIZES, sizeof size, size, NULL);
+    for (unsigned k = 0; k < 3; k++) s.group_size[k] = size[k];
+    return s;
+}
+
 static void list_one(const cl_calls *cl, cl_device_id d, unsigned index, ir_arena *a,
                      spvf_device_info *info) {
     unsigned version;
@@ -186,6 +207,7 @@ static void list_one(const cl_calls *cl, cl_device_id d, unsigned index, ir_aren
     info->takes_spirv = takes == TAKES_SPIRV;
     info->usable = takes != TAKES_NOTHING;
     info->can = capabilities_of(cl, d, a);
+    info->sizes = sizes_of(cl, d, a);
     info->why_not = info->usable ? NULL : "it takes no SPIR-V, and llvm-spirv is not installed";
 }
 
