@@ -85,10 +85,18 @@ static bool has_special(const closure_pass *p, ir_type t) {
 
 static void add_members(closure *c, ir_type t, place at);
 
+/* Arrays of more bytes than a parameter has are text, or padding that compilers name. */
+enum { MOST_BYTES = 8 };
+
 /* Once there are too many members, only specials count. */
 static void add_elements(closure *c, const ir_type_info *array, place at) {
     const ir_type part = array->member[0];
     const uint64_t size = ir_sizeof(c->pass->m, part), end = at.offset + array->count * size;
+    if (part == IR_I8 && array->count > MOST_BYTES) {
+        push_bytes(c, at.offset, NULL);
+        if (fits_behind(c, at.offset)) push_bytes(c, end, &at);
+        return;
+    }
     for (uint32_t k = 0; k < array->count && !c->error; k++) {
         if (c->many && !has_special(c->pass, part)) {
             c->end = end;

@@ -62,7 +62,7 @@ static void put(layout *l, const char *text) {
 
 static extent draw_type(layout *l, unsigned depth);
 
-/* No other type has so long an array. */
+/* No other type has such an array. */
 #define SPECIAL "{i64, [16 x i8]}"
 static const char specials[] =
     "struct \"special\" = " SPECIAL "\n"
@@ -123,9 +123,10 @@ static extent draw_leaf(layout *l, bool pointer) {
     static const struct {
         const char *name;
         size_t size, align;
-    } leaves[] = {{"i8", 1, 1},    {"i16", 2, 2},   {"i32", 4, 4},     {"i64", 8, 8},
-                  {"f32", 4, 4},   {"f64", 8, 8},   {"f16", 2, 2},     {"v2i8", 2, 2},
-                  {"v2f32", 8, 8}, {"v3i16", 8, 8}, {"v4i32", 16, 16}, {"v3f32", 16, 16}};
+    } leaves[] = {{"i8", 1, 1},      {"i16", 2, 2},        {"i32", 4, 4},        {"i64", 8, 8},
+                  {"f32", 4, 4},     {"f64", 8, 8},        {"f16", 2, 2},        {"v2i8", 2, 2},
+                  {"v2f32", 8, 8},   {"v16f64", 128, 128}, {"[25 x i8]", 25, 1}, {"v3i16", 8, 8},
+                  {"v4i32", 16, 16}, {"v3f32", 16, 16}};
     if (pointer) {
         static const char *const spaces[] = {"ptr.global", "ptr.generic", "ptr.global"};
         const char *space = spaces[below(l, 3)];
