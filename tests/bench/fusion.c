@@ -83,7 +83,7 @@ static double part_of_ceiling(group *g, double cpu) {
 static void print_group(group *g, double cpu, double part) {
     printf("%-26s %10.3f %10.3f %8.2f %8.2f %8.2f", g->name, g->unfused_ms, g->fused_ms,
            median(g->clock, g->rounds), cpu, g->bytes);
-    if (part) printf(" %8.2f", part);
+    if (part != 0) printf(" %8.2f", part);
     puts(g->fused ? "" : "  not fused");
 }
 
@@ -97,7 +97,7 @@ static bool show(results *r) {
         double cpu = median(g->cpu, g->rounds);
         double part = part_of_ceiling(g, cpu);
         print_group(g, cpu, part);
-        if (part) bound[nbound++] = part;
+        if (part != 0) bound[nbound++] = part;
         if (strncmp(g->name, "math", 4) != 0) plain[n++] = cpu;
         slower += cpu < LEAST;
     }

@@ -279,7 +279,8 @@ static int measure(const char *what) {
 }
 
 static void print_both(const char *what, double ours, double peer) {
-    printf("  %-38s %7.2f us  PoCL %8.2f us  %6.1f x\n", what, ours, peer, ours ? peer / ours : 0);
+    printf("  %-38s %7.2f us  PoCL %8.2f us  %6.1f x\n", what, ours, peer,
+           ours > 0 ? peer / ours : 0);
 }
 
 /* CPU time in ms, from the start of a process to its first result. */
@@ -312,6 +313,7 @@ int main(int argc, char **argv) {
     print_both("  of the same source again", ours[KEPT], peer[KEPT]);
     printf("  %-38s %7.2f ms  PoCL %8.2f ms  %6.1f x (asked: 5 ms)\n",
            "a process to a result, code kept, CPU", start, peers_start,
-           start ? peers_start / start : 0);
-    return !ours[EMPTY] || !ours[MANY_RECORDED] || !ours[COMPILED] || !ours[KEPT] || !start;
+           start > 0 ? peers_start / start : 0);
+    return ours[EMPTY] == 0 || ours[MANY_RECORDED] == 0 || ours[COMPILED] == 0 || ours[KEPT] == 0 ||
+           start == 0;
 }

@@ -96,7 +96,7 @@ PROGRAM(votes_and_ballots) {
     copy(back, out, 3 * ITEMS * 4);
     for (int i = 0; i < ITEMS; i++) {
         const int w = i / WARP * WARP;
-        const unsigned votes = (bits_of(w, is_large) != 0) | (bits_of(w, is_small) == 0) << 1;
+        const unsigned votes = (bits_of(w, is_large) ? 1u : 0) | (bits_of(w, is_small) ? 0 : 2u);
         unsigned active = 0;
         if (is_third(host[i])) active = bits_of(w, is_third) ^ bits_of(w, is_third_with_2) << 1;
         if (is_next(host[i])) active = first_of(w, is_next);

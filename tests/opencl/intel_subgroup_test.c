@@ -36,10 +36,10 @@ static cl_program sized_program(unsigned size, const char *more) {
 /* Runs the kernel on `in`; what it leaves is in `out`, and in `own` if it has such an argument. */
 static void run(cl_program p, const char *name, const shape *s, size_t bytes) {
     cl_kernel k = MAKE(clCreateKernel(p, name, &error));
-    cl_mem buffers[] = {
-        MAKE(clCreateBuffer(ocl.context, CL_MEM_COPY_HOST_PTR, sizeof in, in, &error)),
-        MAKE(clCreateBuffer(ocl.context, 0, sizeof out, NULL, &error)),
-        MAKE(clCreateBuffer(ocl.context, 0, sizeof own, NULL, &error))};
+    cl_mem buffers[3];
+    buffers[0] = MAKE(clCreateBuffer(ocl.context, CL_MEM_COPY_HOST_PTR, sizeof in, in, &error));
+    buffers[1] = MAKE(clCreateBuffer(ocl.context, 0, sizeof out, NULL, &error));
+    buffers[2] = MAKE(clCreateBuffer(ocl.context, 0, sizeof own, NULL, &error));
     const size_t global = s->n, local = s->local;
     cl_uint arguments;
     SUCCEEDS(clGetKernelInfo(k, CL_KERNEL_NUM_ARGS, sizeof arguments, &arguments, NULL));

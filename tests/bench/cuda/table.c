@@ -66,7 +66,7 @@ static void measure(row *r, row_sides *s, unsigned rounds) {
             unsigned k = order[turn];
             if (!r->runs[k]) continue;
             r->us[k][n] = time_side(s, k, repeats);
-            r->is_wrong[k] |= !r->us[k][n];
+            r->is_wrong[k] |= r->us[k][n] == 0;
         }
     }
 }

@@ -28,7 +28,7 @@ static double row_by_c(const benchmark *b) {
 }
 
 static bool meets(const char *what, const char *by, double ratio, double bar) {
-    if (!ratio || ratio >= bar) return true;
+    if (ratio == 0 || ratio >= bar) return true;
     printf("%s: %.2f of %s, which is below %.2f\n", what, ratio, by, bar);
     return false;
 }

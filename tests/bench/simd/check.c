@@ -55,9 +55,9 @@ bool run_short(const bench_options *o) {
         for (unsigned k = 0; k < themes[t]->n; k++) {
             const benchmark *b = &themes[t]->rows[k];
             if (!is_chosen(o, b)) continue;
-            bool ok =
-                check_size(&ours, program, b, b->small) & check_size(&ours, program, b, b->odd);
-            passed += ok, failed += !ok;
+            bool small = check_size(&ours, program, b, b->small);
+            bool odd = check_size(&ours, program, b, b->odd);
+            passed += small && odd, failed += !(small && odd);
         }
         if (program) clReleaseProgram(program);
     }

@@ -136,8 +136,8 @@ static bool compare_rows(const bench_options *o, compare_row *compare, bool boun
         for (unsigned k = 0; k < all[t]->n; k++) {
             if (!is_chosen(o, &all[t]->rows[k])) continue;
             double ratio = compare(o, all[t], &all[t]->rows[k]);
-            failed += !ratio || (bounded && ratio > bound_of(&all[t]->rows[k]));
-            logs += ratio ? log(ratio) : 0;
+            failed += ratio == 0 || (bounded && ratio > bound_of(&all[t]->rows[k]));
+            logs += ratio > 0 ? log(ratio) : 0;
             n += ratio != 0;
             most = fmax(most, ratio);
         }

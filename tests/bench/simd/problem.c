@@ -161,11 +161,11 @@ static bool compare_one(const benchmark *b, const argument *a, const void *got, 
                         char text[200]) {
     size_t wrong = 0, first = 0, size = element_size(a->type);
     const double tolerance = tolerance_of(b, a->type);
-    double mean = tolerance ? mean_of(want, a->type, a->count) : 0;
+    double mean = tolerance > 0 ? mean_of(want, a->type, a->count) : 0;
     for (size_t n = 0; n < a->count; n++) {
         if (!memcmp((const char *)got + n * size, (const char *)want + n * size, size)) continue;
         double x = element_at(got, a->type, n), y = element_at(want, a->type, n);
-        if (tolerance && fabs(x - y) <= tolerance * (fabs(y) + mean)) continue;
+        if (tolerance > 0 && fabs(x - y) <= tolerance * (fabs(y) + mean)) continue;
         if (!wrong++) first = n;
     }
     if ((double)wrong <= b->outliers * (double)a->count) return true;

@@ -19,7 +19,7 @@ double middle_ratio(const double *a, const double *b, unsigned n) {
 }
 
 void count_ratio(mean_ratio *m, const char *name, double ratio) {
-    if (!ratio) return;
+    if (ratio == 0) return;
     if (!m->n || ratio < m->least) m->least = ratio, m->where = name;
     m->logs += log(ratio);
     m->n++;

@@ -47,7 +47,7 @@ static row_result run_row(const session *in, const benchmark *b, unsigned rounds
 }
 
 static void print_number(double x, int width, int digits) {
-    if (x)
+    if (x != 0)
         printf(" %*.*f", width, digits, x);
     else
         printf(" %*s", width, "-");
