@@ -132,7 +132,8 @@ SPVF_API bool spvf_event_ended(const spvf_event *event, spvf_status *status);
 SPVF_API spvf_status spvf_event_on_end(spvf_event *event,
                                        void (*function)(void *user, spvf_status status),
                                        void *user);
-/* Nanoseconds of the system's monotonic clock; what has not happened yet is 0. */
+/* Nanoseconds of the system's monotonic clock; what has not happened yet is 0.  A command for another
+ * processor has started when its device was given it, unless its queue is profiled. */
 typedef struct {
     uint64_t enqueued, started, ended;
 } spvf_event_times;
@@ -154,6 +155,9 @@ SPVF_API spvf_status spvf_event_end(spvf_event *event, spvf_status status);
 typedef struct {
     size_t size;
     bool out_of_order; /* only events and buffers order commands */
+    /* From `started` to `ended` is what the device has measured for the commands of an event, if it
+     * can; device `cuda` does, with two events of the driver for each. */
+    bool profiling;
 } spvf_queue_options;
 
 /* A queue of the device, in order unless the options say otherwise; options NULL: defaults.

@@ -148,6 +148,9 @@ struct rt_submission {
     bool exact;
     uint64_t queued; /* when the program asked for it, by rt_now_ns(); 0: it is not known */
     rt_track track;  /* where a trace shows it */
+    /* Only if it is exact: the device is to measure how long the commands run, if it can. */
+    bool timed;
+    uint64_t ran_ns; /* that time, before `ended` is called; 0: it is not known */
     /* Called once by a thread of the device when submitting has given RT_PENDING.  IR_OK, or the
      * commands have failed and `why` says so in words. */
     void (*ended)(rt_submission *s, ir_status status, const char *why);

@@ -91,6 +91,7 @@ spvf_event_times spvf_event_get_times(const spvf_event *e) {
     t.enqueued = e->event.time[RT_QUEUED];
     if (now <= RT_RUNNING) t.started = e->event.time[RT_RUNNING];
     if (now <= RT_COMPLETE) t.ended = e->event.time[RT_COMPLETE];
+    if (now <= RT_COMPLETE && e->ran_ns) t.started = t.ended - e->ran_ns;
     return t;
 }
 
@@ -133,6 +134,7 @@ spvf_status spvf_queue_create(spvf_device *device, const spvf_queue_options *opt
     q->device = device;
     dev_retain(device);
     rt_queue_init(&q->queue, rt_scheduler_get(), !o.out_of_order);
+    q->profiling = o.profiling;
     *out = q;
     return SPVF_OK;
 }
@@ -215,6 +217,7 @@ static void end_command(rt_submission *s, ir_status status, const char *why) {
     spvf_command *c = (spvf_command *)(void *)((char *)s - offsetof(spvf_command, submission));
     rt_trace_end_of(s, status);
     if (status != IR_OK) say(c->event.device, why);
+    c->event.ran_ns = s->ran_ns;
     rt_event_continue(&c->event.event, cmd_result((spvf_status)status));
 }
 
@@ -227,6 +230,7 @@ int32_t cmd_run_on_device(rt_event *e) {
                                     .content = c->content,
                                     .exact = c->exact || rt_is_traced(),
                                     .queued = e->time[RT_QUEUED],
+                                    .timed = c->exact && c->event.queue->profiling,
                                     .ended = end_command};
     spvf_status status = dev_submit(c->event.device, &c->submission, &progress);
     return status == SPVF_OK && progress == RT_PENDING ? RT_RUNNING : cmd_result(status);

@@ -107,6 +107,7 @@ struct spvf_queue {
     rt_refs refs;
     spvf_device *device;
     rt_queue queue;
+    bool profiling;
     /* Fusion; the lock of the device's domain is for these. */
     bool is_fusing;
     spvf_graph *graph;       /* of the launches so far, or of the last fusion */
@@ -155,6 +156,7 @@ struct spvf_event {
     spvf_queue
         *_Atomic fusing; /* the queue whose launches end with it, while they are being fused */
     spvf_event *follows; /* how it ends; with a reference */
+    uint64_t ran_ns;     /* as the device has measured it; 0: unknown */
     uint32_t uses;
     spvf_use *use; /* with references */
     void (*drop)(spvf_event *e);

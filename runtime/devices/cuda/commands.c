@@ -21,6 +21,7 @@ static void enqueue_all(void *arg) {
     cuda *d = a->d;
     const rt_submission *s = a->p->submission;
     cuda_enter(d);
+    cuda_expect_begin(d, a->p);
     for (size_t n = 0; n < s->count;) {
         size_t replayed = cuda_replay_launches(d, s, n, a->scratch);
         if (!replayed) run(d, &s->commands[n], a->scratch);
@@ -45,6 +46,7 @@ rt_progress cuda_submit(rt_device *device, rt_submission *s) {
     if (ok) return RT_PENDING;
     d->cu->wait(d->stream);
     cuda_keep_printers(d, printers);
+    cuda_forget_begin(d, p);
     d->kernel = NULL;
     d->recorder = NULL;
     ir_throw(cx, status);

@@ -102,6 +102,7 @@ typedef struct {
     X(event, "cuEventCreate", (cu_event * e, unsigned flags))                                      \
     X(end_event, "cuEventDestroy_v2", (cu_event e))                                                \
     X(record, "cuEventRecord", (cu_event e, cu_stream s))                                          \
+    X(elapsed, "cuEventElapsedTime", (float *ms, cu_event from, cu_event to))                      \
     X(query, "cuEventQuery", (cu_event e))                                                         \
     X(wait_for, "cuEventSynchronize", (cu_event e))                                                \
     X(copy_box, "cuMemcpy3DAsync_v2", (const cu_box_copy *c, cu_stream s))                         \
@@ -224,8 +225,8 @@ typedef struct cuda_pending cuda_pending;
 struct cuda_pending {
     rt_submission *submission;
     cuda_printer *printers;
-    cuda_event *event; /* after it, or NULL */
-    uint64_t number;   /* the first one has 1 */
+    cuda_event *begin, *event; /* before and after it, or NULL */
+    uint64_t number;           /* the first one has 1 */
     cuda_pending *next;
 };
 _Static_assert(sizeof(cuda_pending) <= RT_OWN_BYTES, "it lies in the submission");
@@ -289,6 +290,9 @@ unsigned cuda_cubin_sm(const cuda *d, const ir_module *m);
 /* The cubin of the module that was assembled from a text, or NULL. */
 const rt_object_image *cuda_find_cubin(const ir_module *m, const char *ptx);
 
+/* Its commands are to come: where it is timed, that is noted; throws.  It has failed after that. */
+void cuda_expect_begin(cuda *d, cuda_pending *p);
+void cuda_forget_begin(cuda *d, const cuda_pending *p);
 /* The submission, whose commands are in the stream, is told of when they have ended; throws. */
 void cuda_expect_end(cuda *d, cuda_pending *p);
 void cuda_hurry(rt_device *d);

@@ -39,7 +39,8 @@ enum { MOST_EVENTS = 64 /* that are kept */ };
 /* An event of the driver. */
 struct cuda_event {
     cu_event event;
-    unsigned users;   /* the submission that it follows, and threads that wait for it */
+    bool timed;       /* it is used once */
+    unsigned users;   /* the submission that it belongs to, and threads that wait for it */
     cuda_event *next; /* of those that are not in use */
 };
 
@@ -61,7 +62,7 @@ static void destroy_event(const cuda *d, cuda_event *e) {
 /* With the lock held: one user less. */
 static void leave_event(cuda *d, cuda_event *e) {
     if (--e->users) return;
-    if (d->free_events == MOST_EVENTS) {
+    if (e->timed || d->free_events == MOST_EVENTS) {
         destroy_event(d, e);
         return;
     }
@@ -70,10 +71,11 @@ static void leave_event(cuda *d, cuda_event *e) {
     d->free_events++;
 }
 
-static cu_result make_event(const cuda *d, cuda_event **out) {
+static cu_result make_event(const cuda *d, bool timed, cuda_event **out) {
     cuda_event *e = calloc(1, sizeof *e);
     if (!e) return CU_OUT_OF_MEMORY;
-    cu_result error = d->cu->event(&e->event, EVENT_SLEEPS | EVENT_HAS_NO_TIME);
+    cu_result error = d->cu->event(&e->event, EVENT_SLEEPS | (timed ? 0 : EVENT_HAS_NO_TIME));
+    e->timed = timed;
     e->users = 1;
     if (error)
         free(e);
@@ -83,11 +85,11 @@ static cu_result make_event(const cuda *d, cuda_event **out) {
 }
 
 /* After all that is in the stream; *out is NULL after an error. */
-static cu_result record(cuda *d, cuda_event **out) {
+static cu_result record(cuda *d, bool timed, cuda_event **out) {
     pthread_mutex_lock(&d->lock);
-    cuda_event *e = take_event(d);
+    cuda_event *e = timed ? NULL : take_event(d);
     pthread_mutex_unlock(&d->lock);
-    cu_result error = e ? 0 : make_event(d, &e);
+    cu_result error = e ? 0 : make_event(d, timed, &e);
     if (!error) error = d->cu->record(e->event, d->stream);
     *out = error ? NULL : e;
     if (!error || !e) return error;
@@ -135,11 +137,22 @@ static void end_all(cuda *d, cuda_pending *list, cu_result error, const char *wh
 
 /* ----------------------------------------------------------------------------------- the thread */
 
+/* After an error the time is not known. */
+static void note_time(const cuda *d, const cuda_pending *p) {
+    float ms;
+    if (d->cu->elapsed(&ms, p->begin->event, p->event->event)) return;
+    p->submission->ran_ns = ms > 1e-6f ? (uint64_t)(ms * 1e6) : 1;
+}
+
 /* With the lock held: takes the submissions up to a number, and their events back. */
 static cuda_pending *take_until(cuda *d, uint64_t number) {
     cuda_pending *list = d->first, **at = &list;
-    for (; *at && (*at)->number <= number; at = &(*at)->next)
-        if ((*at)->event) leave_event(d, (*at)->event);
+    for (; *at && (*at)->number <= number; at = &(*at)->next) {
+        cuda_pending *p = *at;
+        if (p->begin) note_time(d, p);
+        if (p->begin) leave_event(d, p->begin);
+        if (p->event) leave_event(d, p->event);
+    }
     d->first = *at;
     *at = NULL;
     if (!d->first) d->end = &d->first;
@@ -167,7 +180,7 @@ static void tell_until(cuda *d, uint64_t number, cu_result error) {
 /* Until all that is in the stream has ended. */
 static cu_result wait_for_stream(cuda *d) {
     cuda_event *e;
-    cu_result error = record(d, &e);
+    cu_result error = record(d, false, &e);
     if (!error) error = wait_for(d, e);
     pthread_mutex_lock(&d->lock);
     if (e) leave_event(d, e);
@@ -255,8 +268,19 @@ static bool start_thread(cuda *d) {
 
 /* ---------------------------------------------------------------------------------- submissions */
 
+void cuda_expect_begin(cuda *d, cuda_pending *p) {
+    if (p->submission->timed) cuda_must(d, "cuEventRecord", record(d, true, &p->begin));
+}
+
+void cuda_forget_begin(cuda *d, const cuda_pending *p) {
+    pthread_mutex_lock(&d->lock);
+    if (p->begin) leave_event(d, p->begin);
+    pthread_mutex_unlock(&d->lock);
+}
+
 void cuda_expect_end(cuda *d, cuda_pending *p) {
-    if (p->submission->exact) cuda_must(d, "cuEventRecord", record(d, &p->event));
+    const rt_submission *s = p->submission;
+    if (s->exact) cuda_must(d, "cuEventRecord", record(d, s->timed, &p->event));
     pthread_mutex_lock(&d->lock);
     bool ok = start_thread(d);
     if (!ok && p->event) leave_event(d, p->event);

@@ -26,6 +26,7 @@ enum {
     INVALID_CONTEXT = 201,
     INVALID_IMAGE = 200,
     INVALID_PTX = 218,
+    INVALID_HANDLE = 400,
     NOT_FOUND = 500,
     NOT_READY = 600
 };
@@ -360,8 +361,9 @@ static struct {
 } ends = {.lock = PTHREAD_MUTEX_INITIALIZER, .change = PTHREAD_COND_INITIALIZER};
 
 typedef struct {
-    unsigned number;
+    unsigned number, launches;
     result status;
+    bool timed, recorded;
 } event;
 
 API void fake_cuda_hold(int held) {
@@ -393,10 +395,10 @@ static void wait_until(unsigned number) {
 }
 
 API result cuEventCreate(event **e, unsigned flags) {
-    (void)flags;
     ENTER("cuEventCreate", true);
     *e = calloc(1, sizeof **e);
     if (!*e) return OUT_OF_MEMORY;
+    (*e)->timed = !(flags & 2);
     pthread_mutex_lock(&fake.lock);
     fake.events++;
     pthread_mutex_unlock(&fake.lock);
@@ -417,10 +419,24 @@ API result cuEventRecord(event *e, void *stream) {
     result error = enter("cuEventRecord", true);
     (void)stream;
     if (error && error != fake.lost) return error;
+    pthread_mutex_lock(&fake.lock);
+    unsigned launches = fake.launches;
+    pthread_mutex_unlock(&fake.lock);
     pthread_mutex_lock(&ends.lock);
-    *e = (event){++ends.given, fake.lost};
+    *e = (event){++ends.given, launches, fake.lost, e->timed, true};
     pthread_mutex_unlock(&ends.lock);
     return OK;
+}
+
+/* Each launch takes a millisecond. */
+API result cuEventElapsedTime(float *ms, const event *from, const event *to) {
+    ENTER("cuEventElapsedTime", true);
+    if (!from->timed || !to->timed || !from->recorded || !to->recorded) return INVALID_HANDLE;
+    pthread_mutex_lock(&ends.lock);
+    result error = has_come(to->number) ? to->status : NOT_READY;
+    *ms = (float)(to->launches - from->launches);
+    pthread_mutex_unlock(&ends.lock);
+    return error;
 }
 
 API result cuEventQuery(event *e) {
