@@ -22,6 +22,7 @@ typedef struct {
     bool has_bf16;         /* f32 to bf16 */
     bool converts_at_once; /* between integers, f16, f32 and f64, with each rounding; to integers
                               from f32 and f64 alone, also with saturation */
+    bool lacks_calls;      /* all functions are inlined, however large kernels become */
     bool private_is_far;   /* arrays of a work-item are slow unless all their indices are known */
     /* Does it have an instruction for i, which works on vectors, with lanes of these types? */
     bool (*takes)(const ir_inst *i, unsigned level);

@@ -3,8 +3,8 @@
  * Constant memory is global memory here, as what a pointer to it leads to may be a buffer.
  * A variable comes after those whose addresses are in its initial value.
  *
- * Refused: functions that are not inlined, variables in private memory, modules with pointers of 32
- * bits, addresses within bytes that are no multiple of 8.
+ * Refused: variables in private memory, modules with pointers of 32 bits, addresses within bytes
+ * that are no multiple of 8.
  */
 #include "codegen/ptx/ptx.h"
 
@@ -36,6 +36,7 @@ ir_target cg_ptx_target(const cg_ptx_options *options) {
                        .has_unsigned = true,
                        .has_estimates = true,
                        .converts_at_once = true,
+                       .lacks_calls = true,
                        .private_is_far = true,
                        .has_short_ids = !options->wide,
                        .takes = takes,

@@ -15,7 +15,7 @@
  * operations, in its own code or in its callees, is inlined whatever its size.
  *
  * Functions that stay get the flag IR_FUNC_SHARED.  A second run keeps them, so it changes nothing,
- * although the first one has changed all sizes.
+ * although the first one has changed all sizes.  Where the target has no calls, none stays.
  */
 #include "ir/launch.h"
 #include "passes/inline/inline_impl.h"
@@ -169,9 +169,14 @@ static bool all_are_within(reach *r) {
 
 void pass_choose_functions(pass_inliner *n) {
     reach r = {.n = n};
-    for (uint32_t k = 0; k < n->n; k++)
-        n->callees[k].keep.stays = (n->callees[k].f->flags & IR_FUNC_SHARED) != 0;
+    const bool lacks_calls = n->cx->target && n->cx->target->lacks_calls;
+    for (uint32_t k = 0; k < n->n; k++) {
+        ir_func *f = n->callees[k].f;
+        if (lacks_calls) f->flags &= ~(uint32_t)IR_FUNC_SHARED;
+        n->callees[k].keep.stays = (f->flags & IR_FUNC_SHARED) != 0;
+    }
     measure(n);
+    if (lacks_calls) return;
     if (!n->cx->keep_calls && !find_large(&r)) return;
     find_alone(n);
     if (n->cx->keep_calls) keep_all(n);
