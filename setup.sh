@@ -21,7 +21,7 @@ tests="spirv-tools libclang-common-15-dev llvm-15 clang-22
        libcriterion-dev libmpfr-dev libzydis-dev qemu-user gcc-aarch64-linux-gnu
        libc6-dev-arm64-cross valgrind debootstrap clang-format git ca-certificates
        g++ clinfo clpeak python3-pyopencl python3-numpy clfft-client pkg-config cmake
-       libopenmpi-dev openmpi-bin libtbb-dev"
+       libopenmpi-dev openmpi-bin libtbb-dev gdb groff-base"
 
 case ${1-} in
 "") wanted="$build $use $opencl $tests $package" ;;

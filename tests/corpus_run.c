@@ -22,6 +22,7 @@
  */
 #include "runtime/spvfuse.h"
 #include "tests/file.h"
+#include "tests/progress.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -436,12 +437,15 @@ static void for_each(const char *folder, const char *ending, char **names, int s
                      bool (*check)(const char *name, const char *producer)) {
     static char *list[MAX_NAMES];
     int n = list_names(folder, ending, list);
+    progress left = progress_begin("plans", (size_t)n);
     for (int i = 0; i < n; i++) {
         bool checks = i % shards == shard && wanted(list[i], names);
         for (int p = 0; checks && p < PRODUCERS; p++)
             checks = !check(list[i], producers[(i / shards + p) % PRODUCERS]) || !one_producer;
         free(list[i]);
+        progress_step(&left);
     }
+    progress_end(&left);
 }
 
 /* False: a module of the plan is missing. */

@@ -23,4 +23,11 @@ passed=${counts% *} failed=${counts#* }
 [ "$rc" = 0 ] && [ "$passed" = 0 ] && { failed=1; echo "no test was run" >>"$out"; }
 echo "$passed $failed" >>"$work/sums"
 [ "$failed" = 0 ] || tail -n 40 "$out" >&2
+[ -z "${SUITES_ON_TERMINAL-}" ] || printf '\r\033[K'
 printf '%-48s %6d passed %4d failed %5d s %7.1f core s\n' "$name" "$passed" "$failed" "$seconds" "$busy"
+# How many have ended, on a terminal, after the first second.
+echo "$name" >>"$work/ended"
+ended=$(grep -c . "$work/ended")
+seconds=$(($(date +%s) - ${SUITES_BEGUN:-0}))
+[ -z "${SUITES_ON_TERMINAL-}" ] || [ "$ended" = "$SUITES" ] || [ "$seconds" -lt 1 ] ||
+    printf '%s of %s suites, %s s left ' "$ended" "$SUITES" "$((seconds * (SUITES - ended) / ended))"

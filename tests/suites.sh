@@ -29,8 +29,15 @@ suite_of() {
     echo "${path%.c}" | tr / -
 }
 
+# The first line comes at once.  On a terminal suite.sh shows below the lines how many suites there are to
+# come, and how long that will take: for each of them as long as for one of those that have ended.
 run_suites() {
-    export work
+    suites=$(grep -c . "$work/list")
+    SUITES="$suites" SUITES_BEGUN=$(date +%s) SUITES_ON_TERMINAL=
+    [ ! -t 1 ] || SUITES_ON_TERMINAL=1
+    export work SUITES SUITES_BEGUN SUITES_ON_TERMINAL
+    : >"$work/ended"
+    echo "$suites suites, $(nproc) at a time"
     seq "$(grep -c . "$work/list")" | xargs -P "$(nproc)" -I NUMBER sh -c '
         line=$(sed -n NUMBERp "$work/list")
         name=${line%%	*}

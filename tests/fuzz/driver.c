@@ -5,6 +5,7 @@
  *   TARGET [-n MUTATIONS] [-s SEED] FILE-OR-FOLDER…
  */
 #include "tests/random.h"
+#include "tests/progress.h"
 
 #include <dirent.h>
 #include <stdint.h>
@@ -89,11 +90,14 @@ static void run_copy(const uint8_t *data, size_t size) {
 
 static void run_mutations(long n) {
     static uint8_t data[MAX_SIZE];
+    progress p = progress_begin("mutations", n > 0 ? (size_t)n : 0);
     for (long i = 0; i < n; i++) {
         const input *from = &inputs[draw((uint32_t)ninputs)];
         memcpy(data, from->data, from->size);
         run_copy(data, mutate(data, from->size));
+        progress_step(&p);
     }
+    progress_end(&p);
 }
 
 int main(int argc, char **argv) {

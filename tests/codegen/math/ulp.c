@@ -24,6 +24,7 @@
 #include "tests/codegen/math/edges.h"
 #include "tests/native_call.h"
 #include "tests/report.h"
+#include "tests/progress.h"
 
 #include <stdlib.h>
 
@@ -447,13 +448,16 @@ int main(int argc, char **argv) {
     unsigned passed = 0, failed = 0;
     remote r = {0};
     if (c.device && !open_remote(&r, c.device)) return 1;
+    progress p = progress_begin("functions", MATH_FUNCTIONS / c.shards * 3);
     for (unsigned n = c.shard; n < MATH_FUNCTIONS; n += c.shards)
         for (unsigned k = 0; k < 3; k++) {
             const math_function *f = &math_functions[n];
             if (c.name && strcmp(c.name, ir_ops[f->op].name) != 0) continue;
             bool pass = check_function(f, kinds[k], c.points, c.how, &r);
             *(pass ? &passed : &failed) += 1;
+            progress_step(&p);
         }
+    progress_end(&p);
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;
 }
