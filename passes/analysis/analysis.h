@@ -47,6 +47,22 @@ typedef struct {
 bool pass_estimate_copies(const ir_loops *l, const ir_loop *loop, uint32_t limit,
                           pass_loop_cost *cost);
 
+/* ------------------------------------------------------------------------------ bits (zeros.c) */
+
+enum { PASS_MOST_ZEROS = 6 };
+static_assert(1 << PASS_MOST_ZEROS == IR_LINE, "more is known of no address");
+
+/* How many of the lowest bits of scalar integers and addresses are 0, up to PASS_MOST_ZEROS. */
+typedef struct {
+    const bool *is_line;   /* by value id: it is taken for a multiple of a line; NULL: none is */
+    uint8_t *zeros;        /* by value id */
+    const ir_func *kernel; /* whose parameters are arguments of a launch, or NULL */
+} pass_zeros;
+
+/* False: they have not been found. */
+bool pass_find_zeros(ir_func *f, pass_zeros *z, ir_arena *scratch);
+unsigned pass_zeros_of(const pass_zeros *z, const ir_inst *v);
+
 /* ----------------------------------------------------------------------------- forms (affine.c) */
 
 /* What a form is made of: an id or size (kind is the query's op, index its dimension), a by-value

@@ -238,6 +238,7 @@ typedef struct {
     ir_block *setup, *enter; /* the latter leads to the loop */
     ir_block *enter_copy, *done;
     ir_inst *start, *end, *low, *high;
+    ir_inst *first; /* `low`, or, if that is a multiple of a line, a value of which this is known */
     ir_inst *done_at;
 } frame;
 
@@ -261,7 +262,7 @@ static void build_frame(splitter *q, frame *fr) {
     ir_set_arg(ir_arg(latch->last, 0), 1, fr->high);
     ir_at_end(&s->b, fr->enter_copy);
     ir_build_jmp(&s->b, copy);
-    ir_append_arg(q->map.value[l->counter->id], fr->low);
+    ir_append_arg(q->map.value[l->counter->id], fr->first);
     copy->loop_hint |= IR_LOOP_PART;
     l->loop->header->loop_hint |= IR_LOOP_ENDS;
 }
@@ -320,11 +321,20 @@ static bool is_worth_it(const frame *fr) {
     return fr->high->imm.bits - low->imm.bits >= items - items / 4;
 }
 
+/* The interval begins with a multiple of so many items. */
+static void begin_at_line(sets *s, frame *fr, unsigned items) {
+    ir_type t = fr->low->type;
+    ir_inst *low = ir_build2(&s->b, IR_OP_umin, t, fr->low, fr->end);
+    low = ir_build2(&s->b, IR_OP_add, t, low, ir_const(s->f, t, items - 1));
+    fr->low = ir_build2(&s->b, IR_OP_and, t, low, ir_const(s->f, t, ~(uint64_t)(items - 1)));
+}
+
 /* Without an item in the interval, the first run of the loop does all. */
 static void settle_interval(sets *s, frame *fr) {
-    ir_inst *any = ir_build2(&s->b, IR_OP_ult, IR_I1, fr->low, fr->high);
-    fr->low = ir_build_select(&s->b, any, fr->low, fr->end);
+    ir_inst *low = fr->low, *any = ir_build2(&s->b, IR_OP_ult, IR_I1, low, fr->high);
+    fr->low = ir_build_select(&s->b, any, low, fr->end);
     fr->high = ir_build_select(&s->b, any, fr->high, fr->end);
+    fr->first = s->plan->line ? low : fr->low;
 }
 
 static bool split(splitter *q) {
@@ -340,10 +350,11 @@ static bool split(splitter *q) {
     fr.high = i.high;
     if (!is_worth_it(&fr)) return false;
     bool twice = fr.low;
+    if (twice && s->plan->line) begin_at_line(s, &fr, s->plan->line);
     if (twice)
         settle_interval(s, &fr);
     else
-        fr.low = fr.start;
+        fr.first = fr.low = fr.start;
     copy_loop(q);
     decide(q);
     build_frame(q, &fr);
@@ -390,6 +401,7 @@ bool pass_indexsets(ir_func *f, pass_ctx *cx) {
     ir_builder_init(&q.s.b, f);
     list_loops(&q);
     for (uint32_t k = 0; k < q.plans.n; k++) make_plan(&q, k);
+    sets_find_lines(&q.s, q.plans.data, q.plans.n);
     q.mark = q.plans.n + 1;
     for (uint32_t k = 0; k < q.plans.n; k++) {
         q.s.plan = &q.plans.data[k];

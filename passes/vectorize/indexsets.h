@@ -4,6 +4,7 @@
  *   indexsets_forms.c    values as sums, and what can be decided of them
  *   indexsets_bits.c     operations on bits of an index
  *   indexsets_bounds.c   the items for which that holds
+ *   indexsets_lines.c    where they begin if they store past the caches
  */
 #ifndef SPVFUSE_PASSES_INDEXSETS_H
 #define SPVFUSE_PASSES_INDEXSETS_H
@@ -63,6 +64,7 @@ typedef struct {
     ir_block_list blocks;    /* in reverse postorder, the header first */
     ir_vec(sets_test) tests; /* up to SETS_MAX_TESTS */
     ir_vec(sets_decision) decisions;
+    unsigned line; /* items, with a multiple of which the interval begins; 0: with any */
 } sets_plan;
 
 typedef struct {
@@ -101,6 +103,9 @@ ir_inst *sets_value_at(sets *s, const pass_affine *sum, ir_type t, ir_inst *x);
 
 /* No item is in the interval unless `holds`. */
 void sets_require(sets *s, ir_inst *holds);
+
+/* Finds `line` of plans. (indexsets_lines.c) */
+void sets_find_lines(sets *s, sets_plan *plans, uint32_t n);
 
 typedef struct {
     ir_inst *low, *high; /* counters: from low to high, high excluded; NULL: from the first one */

@@ -37,14 +37,16 @@ static double cpu_time(void) {
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-/* The sum of the sizes in /tmp/perf-PID.map, whose lines are ADDRESS SIZE NAME; it is removed. */
+/* The sum of the sizes in /tmp/perf-PID.map, whose lines are ADDRESS SIZE NAME; it is removed, and
+ * the dump of the code, too. */
 static uint64_t take_code_size(void) {
-    char path[40];
+    char path[40], dump[40];
     uint64_t sum = 0, bytes;
     snprintf(path, sizeof path, "/tmp/perf-%ld.map", (long)getpid());
+    snprintf(dump, sizeof dump, "/tmp/jit-%ld.dump", (long)getpid());
     FILE *f = fopen(path, "r");
     while (f && fscanf(f, "%*x %" SCNx64 " %*s", &bytes) == 1) sum += bytes;
-    if (f) fclose(f), unlink(path);
+    if (f) fclose(f), unlink(path), unlink(dump);
     return sum;
 }
 
@@ -160,5 +162,6 @@ bool run_cold(const bench_options *o) {
 bool run_sizes(const bench_options *o) {
     printf("bytes of code for a launch: scalar, and with %s\n", options_text(o));
     setenv("SPVF_JIT", "perf", 1);
+    setenv("JITDUMPDIR", "/tmp", 1);
     return compare_rows(o, compare_sizes, true);
 }
