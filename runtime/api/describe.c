@@ -114,7 +114,10 @@ const spvf_kernel_info *spvf_module_kernel(const spvf_module *m, size_t index) {
 }
 
 const spvf_kernel_info *spvf_module_find_kernel(const spvf_module *m, const char *name) {
-    for (size_t i = 0; m && name && i < m->kernel_count; i++)
+    const size_t n = m && name ? m->kernel_count : 0;
+    for (size_t i = 0; i < n; i++)
+        if (m->kernels[i].name == name) return &m->kernels[i];
+    for (size_t i = 0; i < n; i++)
         if (strcmp(m->kernels[i].name, name) == 0) return &m->kernels[i];
     return NULL;
 }

@@ -99,6 +99,7 @@ spvf_status launch_find_buffers(spvf_device *d, const char *call, const spvf_lau
     const bool closures = k && k->args != k->host_args;
     spvf_status status = closures ? check_closures(d, call, what, k) : SPVF_OK;
     *out = *what;
+    if (k) out->kernel = k->name; /* is found at once from here on */
     if (status != SPVF_OK || (!closures && !has_addresses(what))) return status;
     if (closures) out->arg_count = k->arg_count;
     spvf_argument *args = malloc((out->arg_count + 1) * sizeof *args);

@@ -102,6 +102,11 @@ Test(api, kernels_are_described) {
     cr_assert_eq(k->args[1].size, 4);
     cr_assert_str_eq(k->args[1].name, "k");
     cr_assert_null(spvf_module_find_kernel(m, "nothing"));
+    char name[8] = "scale"; /* memory that is used for another name */
+    cr_expect_eq(spvf_module_find_kernel(m, name), k);
+    strcpy(name, "vadd");
+    cr_expect_str_eq(spvf_module_find_kernel(m, name)->name, "vadd");
+    cr_expect_eq(spvf_module_find_kernel(m, k->name), k);
     cr_assert_null(spvf_module_kernel(m, 2));
     spvf_module_destroy(m);
     spvf_context_destroy(c);
