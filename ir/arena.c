@@ -117,19 +117,35 @@ static void add_chunk(ir_arena *a, size_t bytes) {
     a->end = (char *)c + c->size;
 }
 
-void *ir_alloc(ir_arena *a, size_t bytes) {
+static size_t round_up(const ir_arena *a, size_t bytes) {
     if (bytes > SIZE_MAX - ALIGN) ir_throw(a->cx, IR_ERR_MEMORY);
-    bytes = bytes ? (bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1) : ALIGN;
+    return bytes ? (bytes + ALIGN - 1) & ~(size_t)(ALIGN - 1) : ALIGN;
+}
+
+/* Takes a rounded number of bytes, which are not zeroed. */
+static char *take(ir_arena *a, size_t bytes) {
     if ((size_t)(a->end - a->next) < bytes) add_chunk(a, bytes);
-    void *block = a->next;
+    char *block = a->next;
     a->next += bytes;
-    return memset(block, 0, bytes);
+    return block;
+}
+
+void *ir_alloc(ir_arena *a, size_t bytes) {
+    bytes = round_up(a, bytes);
+    return memset(take(a, bytes), 0, bytes);
+}
+
+/* A block of so many bytes that begins with n that are copied; only the rest is zeroed. */
+static void *begin_with(ir_arena *a, const void *data, size_t n, size_t bytes) {
+    bytes = round_up(a, bytes);
+    char *block = take(a, bytes);
+    if (n) memcpy(block, data, n);
+    if (n < bytes) memset(block + n, 0, bytes - n);
+    return block;
 }
 
 void *ir_dup(ir_arena *a, const void *data, size_t bytes) {
-    void *copy = ir_alloc(a, bytes);
-    if (bytes) memcpy(copy, data, bytes);
-    return copy;
+    return begin_with(a, data, bytes, bytes);
 }
 
 char *ir_strndup(ir_arena *a, const char *s, size_t n) {
@@ -143,7 +159,5 @@ char *ir_strdup(ir_arena *a, const char *s) { return ir_strndup(a, s, strlen(s))
 void *ir_vec_grow(ir_arena *a, const void *data, uint32_t *cap, uint32_t n, size_t size) {
     if (*cap > UINT32_MAX / 4) ir_throw(a->cx, IR_ERR_LIMIT);
     *cap = *cap ? *cap * 2 : 8;
-    void *grown = ir_alloc(a, *cap * size);
-    if (n) memcpy(grown, data, n * size);
-    return grown;
+    return begin_with(a, data, n * size, *cap * size);
 }

@@ -177,8 +177,9 @@ static void say(const pipeline *p, ir_severity severity, const char *fmt, ...) {
     va_end(ap);
 }
 
+/* Most names differ in the first character. */
 static bool is_name(const char *name, const char *s, size_t n) {
-    return strlen(name) == n && memcmp(name, s, n) == 0;
+    return *name == *s && strncmp(name, s, n) == 0 && !name[n];
 }
 
 static const pass_info *find_pass(const char *s, size_t n) {

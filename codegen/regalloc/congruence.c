@@ -44,7 +44,7 @@ typedef struct {
 typedef struct {
     ra_state *s;
     class_input in;
-    ra_values *members; /* by root: sorted by place of definition */
+    ra_values *members; /* by root: sorted by place of definition; see members_of */
     ir_inst **above;    /* by value id: the nearest member of the class that dominates, or NULL */
     bool *isolated;     /* by id, of phis */
     merge_scratch m;
@@ -55,6 +55,13 @@ uint32_t spill_root(const spill_classes *c, const ir_inst *v) {
     uint32_t id = v->id;
     while (c->parent[id] != id) id = c->parent[id] = c->parent[c->parent[id]];
     return id;
+}
+
+/* Few values ever share a slot, so the members of a class of one are listed when they are asked. */
+static ra_values *members_of(class_builder *k, const ir_inst *v) {
+    ra_values *members = &k->members[spill_root(&k->out, v)];
+    if (!members->n) *ir_push(&k->s->scratch, members) = (ir_inst *)v;
+    return members;
 }
 
 /* --------------------------------------------------------------------------------- interference */
@@ -164,7 +171,8 @@ static bool merge_members_of(class_builder *k, uint32_t a, uint32_t b) {
 static bool merge(class_builder *k, const ir_inst *x, const ir_inst *y) {
     uint32_t p = spill_root(&k->out, x), q = spill_root(&k->out, y);
     if (p == q) return true;
-    bool is_single = k->members[p].n == 1;
+    bool is_single = members_of(k, x)->n == 1;
+    members_of(k, y);
     uint32_t a = is_single ? q : p, b = is_single ? p : q;
     if (!merge_members_of(k, a, b)) return false;
     k->out.parent[b] = a;
@@ -181,8 +189,9 @@ static void list_members(class_builder *k, const ir_inst *v) {
     uint32_t root = spill_root(&k->out, v);
     if (k->m.listed[root] == k->m.now) return;
     k->m.listed[root] = k->m.now;
-    for (uint32_t n = 0; n < k->members[root].n; n++) {
-        ir_inst *m = k->members[root].data[n];
+    const ra_values *members = members_of(k, v);
+    for (uint32_t n = 0; n < members->n; n++) {
+        ir_inst *m = members->data[n];
         uint64_t place = (uint64_t)k->in.dom->enter[m->block->id] << 32 | k->in.at[m->id];
         *ir_push(&k->s->scratch, &k->m.keys) = (class_member){place, m};
     }
@@ -237,10 +246,7 @@ static void start_classes(class_builder *k) {
     for (uint32_t id = 0; id < nvalues; id++) k->out.parent[id] = id;
     foreach_block (b, k->s->f) {
         uint32_t at = 0;
-        foreach_inst (i, b) {
-            k->in.at[i->id] = ++at;
-            *ir_push(scratch, &k->members[i->id]) = i;
-        }
+        foreach_inst (i, b) k->in.at[i->id] = ++at;
     }
 }
 

@@ -9,7 +9,14 @@
  */
 #include "codegen/regalloc/ra.h"
 
-static const cg_constraint no_constraint = {CG_NO_CLASS, CG_ANY_REG};
+#define NONE                                                                                       \
+    { CG_NO_CLASS, CG_ANY_REG }
+static const cg_constraints unconstrained = {
+    .result = NONE,
+    .tied = -1,
+    .arg = {NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE, NONE}};
+#undef NONE
+_Static_assert(CG_MAX_ARGS == 12, "each argument has a place above");
 
 /* Sets are mostly empty, or have one element. */
 unsigned ra_count_bits(uint32_t set) {
@@ -35,10 +42,7 @@ bool ra_may_repeat(const cg_target *t, const ir_inst *i) {
 /* --------------------------------------------------------------------------------- descriptions */
 
 void cg_describe(const cg_target *t, const ir_inst *i, cg_constraints *out) {
-    memset(out, 0, sizeof *out);
-    out->result = no_constraint;
-    out->tied = -1;
-    for (unsigned n = 0; n < CG_MAX_ARGS; n++) out->arg[n] = no_constraint;
+    *out = unconstrained;
     switch (i->op) {
     case IR_OP_phi: out->result.class = ra_class(t, i); return;
     case IR_OP_reg_in: out->result = (cg_constraint){ra_class(t, i), cg_register_of(i)}; return;

@@ -44,10 +44,17 @@ static void split_critical_edges(ir_func *f) {
             if (b->succ[n]->npred > 1 || b->succ[n]->first->op == IR_OP_phi) ir_split_edge(b, n);
 }
 
+static bool has_leaf(const ir_inst *i) {
+    for (unsigned n = 0; n < i->nargs; n++)
+        if (ir_is_leaf(ir_arg(i, n))) return true;
+    return false;
+}
+
 /* Moves constants to registers where the instruction requires registers; true: there was one. */
 static bool move_constants(ra_state *s, ir_inst *i) {
     cg_constraints constraints;
     bool moved = false;
+    if (!has_leaf(i)) return false;
     cg_describe(s->t, i, &constraints);
     for (unsigned n = 0; n < constraints.nargs; n++) {
         if (constraints.arg[n].class >= CG_MAX_CLASSES || !ir_is_leaf(ir_arg(i, n))) continue;

@@ -7,9 +7,12 @@
 #include "codegen/x86_64/x86.h"
 
 static uint8_t class_of_kind(x86_kind kind) {
-    if (kind >= X86_R8 && kind <= X86_R64) return CLASS_GENERAL;
-    if (kind >= X86_XMM && kind <= X86_ZMM) return CLASS_VECTOR;
-    return kind == X86_K ? CLASS_MASK : CG_NO_CLASS;
+    static const uint8_t class[] = {
+        [X86_NONE] = CG_NO_CLASS,  [X86_R8] = CLASS_GENERAL,  [X86_R16] = CLASS_GENERAL,
+        [X86_R32] = CLASS_GENERAL, [X86_R64] = CLASS_GENERAL, [X86_XMM] = CLASS_VECTOR,
+        [X86_YMM] = CLASS_VECTOR,  [X86_ZMM] = CLASS_VECTOR,  [X86_K] = CLASS_MASK,
+        [X86_MEM] = CG_NO_CLASS,   [X86_IMM] = CG_NO_CLASS,   [X86_LABEL] = CG_NO_CLASS};
+    return class[kind];
 }
 
 /* A gather of AVX2 also writes its mask, which is no result. */
@@ -20,6 +23,7 @@ static x86_binding bind_register(const x86_slot *s, unsigned next) {
 }
 
 static x86_binding bind_slot(const ir_inst *i, const x86_slot *s, unsigned next) {
+    if (x86_kind_of(i) == MACH_ZERO) return (x86_binding){X86_AS_RESULT, 0};
     bool memory = s->index != X86_NONE && x86_has_memory(i);
     if (memory || s->kind == X86_NONE) return (x86_binding){X86_AS_MEMORY, (uint8_t)next};
     if (s->kind == X86_IMM && s->place == X86_IN_NOTHING) return (x86_binding){X86_AS_FIXED, 0};
@@ -38,10 +42,9 @@ static unsigned arguments_of(const ir_inst *i, x86_binding b) {
 
 unsigned x86_bind_operands(const ir_inst *i, x86_binding out[X86_MAX_ARGS]) {
     const x86_shape *shape = x86_shape_of(x86_row_of(i));
-    bool zero = x86_kind_of(i) == MACH_ZERO;
     unsigned next = 0;
     for (unsigned n = 0; n < shape->nargs; n++) {
-        out[n] = zero ? (x86_binding){X86_AS_RESULT, 0} : bind_slot(i, &shape->slot[n], next);
+        out[n] = bind_slot(i, &shape->slot[n], next);
         next += arguments_of(i, out[n]);
     }
     return next;
@@ -59,9 +62,10 @@ static void need_memory(const ir_inst *i, const x86_slot *s, unsigned arg, cg_co
 }
 
 static void need_slot(const ir_inst *i, const x86_slot *s, x86_binding b, cg_constraints *out) {
+    if (b.as == X86_AS_MEMORY) need_memory(i, s, b.arg, out);
+    if (b.as != X86_AS_RESULT && b.as != X86_AS_ARG && b.as != X86_AS_TIED) return;
     cg_constraint place = in_class(class_of_kind((x86_kind)s->kind));
     if (s->place == X86_IN_NOTHING) place.fixed = s->fixed;
-    if (b.as == X86_AS_MEMORY) need_memory(i, s, b.arg, out);
     if (b.as == X86_AS_RESULT || b.as == X86_AS_TIED) out->result = place;
     if (b.as == X86_AS_ARG || b.as == X86_AS_TIED) out->arg[b.arg] = place;
     if (b.as == X86_AS_TIED) out->tied = (int8_t)b.arg;
@@ -75,6 +79,8 @@ static void need_implied(const ir_inst *i, unsigned next, cg_constraints *out) {
         uint16_t bit;
         uint8_t reg;
     } implied[] = {{1u << X86_RAX, RAX}, {1u << X86_RCX, RCX}, {1u << X86_RDX, RDX}};
+    const uint16_t any = 1u << X86_RAX | 1u << X86_RCX | 1u << X86_RDX;
+    if (!((f->reads | f->writes) & any)) return;
     unsigned wanted = x86_gives_high(i) ? RDX : RAX;
     for (unsigned n = 0; n < sizeof implied / sizeof *implied; n++) {
         if (f->reads & implied[n].bit)
@@ -126,11 +132,8 @@ static void need_old_gather(unsigned mask, cg_constraints *out) {
 
 void x86_describe(const cg_target *t, const ir_inst *i, cg_constraints *out) {
     (void)t;
-    x86_binding bound[X86_MAX_ARGS];
-    *out =
-        (cg_constraints){.result = in_class(CG_NO_CLASS), .tied = -1, .nargs = (uint8_t)i->nargs};
     assert_at(i, i->nargs <= CG_MAX_ARGS);
-    for (unsigned n = 0; n < i->nargs; n++) out->arg[n] = in_class(CG_NO_CLASS);
+    out->nargs = (uint8_t)i->nargs;
     if (i->op == IR_OP_mach_call) {
         need_call(i, 0, out);
         return;
@@ -141,12 +144,16 @@ void x86_describe(const cg_target *t, const ir_inst *i, cg_constraints *out) {
         return;
     }
     const x86_shape *shape = x86_shape_of(x86_row_of(i));
-    unsigned next = x86_bind_operands(i, bound);
-    for (unsigned n = 0; n < shape->nargs; n++) need_slot(i, &shape->slot[n], bound[n], out);
+    unsigned next = 0;
+    for (const x86_slot *s = shape->slot; s < shape->slot + shape->nargs; s++) {
+        x86_binding b = bind_slot(i, s, next);
+        need_slot(i, s, b, out);
+        next += arguments_of(i, b);
+    }
     need_implied(i, next, out);
     if (x86_kind_of(i) == MACH_SET) out->result = in_class(CLASS_GENERAL);
     if (x86_has_mask(i)) need_mask(i, next, out);
-    if (is_old_gather(i, shape)) need_old_gather(bound[2].arg, out);
+    if (is_old_gather(i, shape)) need_old_gather(next - 1, out);
     if (x86_kind_of(i) != MACH_CMOV) return;
     out->result = out->arg[next] = out->arg[next + 1] = in_class(CLASS_GENERAL);
     out->tied = (int8_t)next;
@@ -171,7 +178,7 @@ static bool check_inst(const x86_cpu *t, const ir_inst *i) {
     cg_constraints constraints;
     if (x86_forms[x86_row_of(i)].level > t->level)
         return report_bad_selection(i, "the level lacks it");
-    x86_describe(&t->base, i, &constraints);
+    cg_describe(&t->base, i, &constraints);
     for (unsigned n = 0; n < i->nargs; n++)
         if (!has_class(&t->base, ir_arg(i, n), constraints.arg[n]))
             return report_bad_selection(i, "an operand of a wrong type");

@@ -74,7 +74,7 @@ static bool ends_at(const merging *m, const ir_inst *x, const ir_inst *i) {
 /* The argument whose register the result takes; -1: none. */
 static int tied_of(const merging *m, const ir_inst *x) {
     cg_constraints c;
-    x86_describe(&m->cpu->base, x, &c);
+    cg_describe(&m->cpu->base, x, &c);
     return c.tied;
 }
 

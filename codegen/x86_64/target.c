@@ -10,7 +10,7 @@ enum { GENERAL = 0xffff & ~(1 << RSP | 1 << RBP) };
 static uint8_t class_of(const cg_target *t, ir_type type) {
     (void)t;
     ir_kind kind = ir_kind_of(type);
-    if (ir_is_vector(type)) return kind == IR_I1 ? CLASS_MASK : CLASS_VECTOR;
+    if (type >= 32 && ir_is_vector(type)) return kind == IR_I1 ? CLASS_MASK : CLASS_VECTOR;
     return kind == IR_F32 || kind == IR_F64 ? CLASS_VECTOR : CLASS_GENERAL;
 }
 

@@ -99,6 +99,14 @@ static bool number_value(const gvn *g, ir_inst *i) {
     return true;
 }
 
+/* Many ids are those of instructions that are gone. */
+static uint32_t count_instructions(const ir_func *f) {
+    uint32_t n = 0;
+    foreach_block (b, f)
+        for (const ir_inst *i = b->first; i; i = i->next) n++;
+    return n;
+}
+
 static ir_block *next_in_tree(const ir_dom *d, ir_block *b) {
     if (d->child[b->id]) return d->child[b->id];
     while (b && !d->sibling[b->id]) b = d->idom[b->id];
@@ -112,7 +120,7 @@ static ir_block *next_in_tree(const ir_dom *d, ir_block *b) {
 bool pass_gvn(ir_func *f, pass_ctx *cx) {
     bool changed = ir_remove_unreachable(f);
     uint32_t size = 16;
-    while (size < 2 * f->next_id) size *= 2;
+    while (size < 2 * count_instructions(f)) size *= 2;
     gvn g = {.f = f, .dom = ir_dominators(f), .mask = size - 1};
     g.table = ir_new_array(cx->scratch, slot, size);
     for (ir_block *b = f->first; b; b = next_in_tree(g.dom, b))

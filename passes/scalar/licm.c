@@ -37,9 +37,16 @@ typedef struct {
     const ir_dom *dom;
     loop_facts *facts;    /* by block id of the header */
     const ir_loop **home; /* by value id: the innermost loop that it is made in */
-    pass_alias alias;
+    pass_alias alias;     /* once it is asked */
     bool changed;
 } mover;
+
+/* Few functions need it.  It has to come before the first edge is split, since what is hoisted to
+ * the new block would not be found in the order of blocks. */
+static const pass_alias *alias_of(mover *m) {
+    if (!m->alias.f) pass_alias_begin_in(&m->alias, m->f, &m->dom->order, m->scratch);
+    return &m->alias;
+}
 
 /* ---------------------------------------------------------------------------------------- loops */
 
@@ -84,13 +91,14 @@ static void find_facts(const mover *m) {
     }
 }
 
-static ir_block *preheader_of(const mover *m, const ir_loop *loop) {
+static ir_block *preheader_of(mover *m, const ir_loop *loop) {
     loop_facts *facts = facts_of(m, loop);
     uint32_t entry = 0;
     if (facts->before || !find_entry(m, loop, &entry)) return facts->before;
     ir_block *from = loop->header->pred[entry];
     unsigned edge = 0;
     while (from->succ[edge] != loop->header) edge++;
+    if (from->nsucc > 1) alias_of(m);
     facts->before = from->nsucc == 1 ? from : ir_split_edge(from, edge);
     return facts->before;
 }
@@ -127,12 +135,12 @@ static const loop_facts *effects_of(const mover *m, const ir_loop *loop) {
     return facts;
 }
 
-static bool is_written(const mover *m, const ir_inst *load, const ir_loop *loop) {
+static bool is_written(mover *m, const ir_inst *load, const ir_loop *loop) {
     const loop_facts *facts = effects_of(m, loop);
     uint64_t size = ir_access_size(m->f->module, load->type);
     bool written = facts->many_writes;
     for (uint32_t k = 0; k < facts->writes.n && !written; k++)
-        written = pass_may_write(&m->alias, facts->writes.data[k], ir_arg(load, 0), size);
+        written = pass_may_write(alias_of(m), facts->writes.data[k], ir_arg(load, 0), size);
     return written;
 }
 
@@ -148,7 +156,7 @@ static bool is_surely_reached(const mover *m, const ir_inst *i, const ir_loop *l
     return reached && !effects_of(m, loop)->calls;
 }
 
-static bool may_leave(const mover *m, const ir_inst *i, const ir_loop *loop) {
+static bool may_leave(mover *m, const ir_inst *i, const ir_loop *loop) {
     if (!facts_of(m, loop)->open || !is_invariant(m, i, loop)) return false;
     if (ir_is_cheap(i)) return true;
     if (i->op == IR_OP_load) return is_surely_reached(m, i, loop) && !is_written(m, i, loop);
@@ -181,7 +189,6 @@ bool pass_licm(ir_func *f, pass_ctx *cx) {
     if (!m.loops->n) return false;
     m.facts = ir_new_array(cx->scratch, loop_facts, f->next_block);
     m.home = ir_new_array(cx->scratch, const ir_loop *, f->next_id);
-    pass_alias_begin(&m.alias, f, cx->scratch);
     find_facts(&m);
     for (uint32_t k = 0; k < m.dom->order.n; k++)
         if (m.loops->of[m.dom->order.rpo[k]->id])

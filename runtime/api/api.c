@@ -120,7 +120,7 @@ static void read_all(void *arg) {
     size_t room = 0, got = 1;
     while (got && j->n <= SPVF_MAX_FILE_SIZE) {
         if (j->n == room) {
-            room = room ? room * 4 : 1 << 16;
+            room = room ? room * 4 : 1 << 14;
             if (room > SPVF_MAX_FILE_SIZE) room = SPVF_MAX_FILE_SIZE + 1;
             char *larger = ir_alloc(j->arena, room + 1);
             if (j->n) memcpy(larger, j->data, j->n);

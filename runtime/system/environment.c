@@ -185,14 +185,20 @@ static unsigned distance(const char *a, size_t n, const char *b) {
     return line[m];
 }
 
+static bool is_known(const char *name, size_t n) {
+    for (unsigned k = 0; k < RT_ENV_COUNT; k++)
+        if (strncmp(rows[k].name, name, n) == 0 && !rows[k].name[n]) return true;
+    return false;
+}
+
 static void check_name(const char *text, const listener *l) {
     enum { FAR = 4 };
     size_t n = strcspn(text, "=");
     const char *nearest = NULL;
     unsigned best = FAR;
+    if (is_known(text, n)) return;
     for (unsigned k = 0; k < RT_ENV_COUNT; k++) {
         unsigned d = distance(text, n, rows[k].name);
-        if (d == 0) return;
         if (d < best) best = d, nearest = rows[k].name;
     }
     char line[200];
