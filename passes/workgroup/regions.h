@@ -51,6 +51,21 @@ void pass_promise_short(ir_func *kernel);
 /* Can a kernel find out which of its items form a work-group?  (observes.c) */
 bool pass_observes_groups(const ir_func *kernel, ir_arena *scratch);
 
+/* What is known of a launch. */
+typedef struct {
+    const ir_range *range;
+    const int64_t *const *value; /* by parameter: its value; NULL: it is not known */
+    const uint8_t *const *bytes; /* by parameter: the bytes of a struct by value, or NULL */
+} pass_given;
+/* What an item has to do. */
+typedef struct {
+    double steps; /* instructions that it executes */
+    double size;  /* instructions of the kernel */
+} pass_work;
+/* An estimate; false: the loops of the kernel are not known.  (work.c) */
+bool pass_estimate_work(const ir_func *kernel, const pass_given *given, ir_arena *scratch,
+                        pass_work *out);
+
 /* How a kernel is made for launches that are parts of a range (boxes.c). */
 typedef enum {
     PASS_WHOLE,   /* it is not */

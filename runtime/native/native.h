@@ -340,6 +340,7 @@ typedef struct {
                          rt_variant *out);
     void *user;
     bool eager; /* each shape, and its values, get code of their own when launched first */
+    bool (*is_small)(void *user); /* is code for the launch to be made quickly?  NULL: it is not */
 } rt_compiler;
 
 /* The code of one launch. */

@@ -10,8 +10,8 @@
  * An eager compiler makes code for each shape, and its values, at once.
  *
  * If the first launch is small, its code is made quickly.  That code gives way to what takes longer
- * to make as soon as a launch is not small, or when launches have taken PATIENCE times as long as
- * making it did.
+ * to make as soon as a launch is not small, or when launches have taken longer than making it did.
+ * A launch is asked whether it is small only where that matters: the answer takes time.
  *
  * Values are treated likewise: when launches of a shape have run its own code for so long, and
  * integers among their arguments were the same all the time, these become constants of one more
@@ -95,10 +95,14 @@ static bool is_worth_more(const rt_kernel *k, const rt_launches *l) {
     return l->own.state == RT_NOT_COMPILED && l->spent_ns > k->any.ns * PATIENCE;
 }
 
-/* Code that was made quickly has to give way; it must not be in use. */
-static bool is_outgrown(const rt_launches *l, const pass_group_shape *shape) {
-    if (l->own.state != RT_COMPILED || !l->own.variant.shape.small || l->users > 1) return false;
-    return !shape->small || l->spent_ns > l->own.ns * PATIENCE;
+static bool is_small(const rt_compiler *compiler) {
+    return compiler->is_small && compiler->is_small(compiler->user);
+}
+
+/* Has code that was made quickly to give way? */
+static bool is_outgrown(const rt_launches *l, const rt_compiler *compiler) {
+    if (l->own.state != RT_COMPILED || !l->own.variant.shape.small) return false;
+    return l->spent_ns > l->own.ns || !is_small(compiler);
 }
 
 static void drop_own(rt_launches *l) {
@@ -173,8 +177,10 @@ static ir_status choose(rt_kernel *k, rt_launches *l, const launch_facts *facts,
     const rt_compiler *compiler = facts->compiler;
     ir_status status = IR_OK;
     bool first = l && l->own.state == RT_NOT_COMPILED && (compiler->eager || has_no_code(k));
-    bool again = l && is_outgrown(l, facts->shape);
+    bool outgrown = l && is_outgrown(l, compiler);
+    bool again = outgrown && l->users == 1; /* otherwise it is in use, and this one takes another */
     if (again) drop_own(l);
+    if (first) l->shape.small = is_small(compiler);
     if (first || again) status = compile(k, &l->own, &l->shape, NULL, compiler);
     if (status != IR_OK) {
         l->own.state = RT_NOT_COMPILED;
@@ -182,7 +188,7 @@ static ir_status choose(rt_kernel *k, rt_launches *l, const launch_facts *facts,
     }
     while (l && l->own.state == RT_COMPILING && k->any.state != RT_COMPILED)
         rt_lock_wait(&k->lock, &k->compiled);
-    if (l && l->own.state == RT_COMPILED) {
+    if (l && l->own.state == RT_COMPILED && (again || !outgrown)) {
         use->variant = choose_own(k, l, facts->values, compiler);
         return IR_OK;
     }

@@ -6,6 +6,7 @@
  *   cpu_launch.c    a launch: its range, its arguments, its run
  *   cpu_promises.c  what arguments of a launch have to do with each other
  *   cpu_values.c    arguments by value that become constants
+ *   cpu_small.c     launches whose code is made quickly
  *   cpu_range.c     the local size of a launch that says none; groups that no kernel observes
  *   cpu_print.c     printf of kernels
  *   cpu_watch.c     which work-group wrote some bytes
@@ -155,6 +156,8 @@ typedef struct {
     pass_group_shape shape;
     rt_values values;
     rt_constants constants;
+    ir_range range;    /* of the launch, with the groups that it has */
+    ir_arena *scratch; /* of the launch */
 } cpu_wanted;
 static inline const ir_func *cpu_kernel_of(const cpu_launch *l) { return l->launch->function->ir; }
 
@@ -167,6 +170,11 @@ void cpu_find_code(const cpu_launch *l, const cpu_wanted *wanted, rt_use *use);
 /* The values of the launch that code is made for, in the arena, and the kernel that has it.
  * (cpu_values.c) */
 void cpu_find_values(const cpu_launch *l, ir_arena *a, cpu_wanted *wanted);
+/* The values that the launch gives, in the arena. (cpu_values.c) */
+void cpu_know_values(const cpu_launch *l, ir_arena *a, pass_given *out);
+/* Is so little to do that code is made quickly? (cpu_small.c) */
+bool cpu_is_small(const cpu_launch *l, const cpu_wanted *wanted);
+void cpu_make_quickly(const cpu_machine *m, cg_options *code);
 /* Are all integers by value short (pass_group_shape)?  (cpu_values.c) */
 bool cpu_has_short_values(const cpu_launch *l);
 /* What is known of the arguments of a launch of so many items. (cpu_promises.c) */

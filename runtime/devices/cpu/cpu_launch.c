@@ -107,15 +107,6 @@ static void take_local_size(launch *l) {
 
 static uint64_t volume(const uint64_t size[3]) { return size[0] * size[1] * size[2]; }
 
-/* Scalar code is made in half the time of vector code, and few items hardly notice. */
-static bool is_small(const launch *l) {
-    enum { FEW_ITEMS = 512, FEW_IF_THEY_REPEAT = 64 };
-    const rt_cpu_options *o = &l->what->machine->options;
-    uint64_t few = l->what->launch->function->repeats ? FEW_IF_THEY_REPEAT : FEW_ITEMS;
-    bool tiered = !o->eager && !o->untiered && !o->code.lanes;
-    return tiered && volume(l->info.global_size) <= few;
-}
-
 void rt_cpu_limit_local_args(pass_group_shape *s) {
     uint64_t all = 0;
     for (unsigned n = 0; n < PASS_LOCAL_ARGS; n++)
@@ -130,14 +121,18 @@ static void find_local_args(const launch *l, pass_group_shape *s) {
     rt_cpu_limit_local_args(s);
 }
 
-static pass_group_shape shape_of(const launch *l) {
+static ir_range range_of(const launch *l) {
     ir_range r = rt_inner_range(l->what->launch->range);
     memcpy(r.local, l->info.local_size, sizeof r.local);
+    return r;
+}
+
+static pass_group_shape shape_of(const launch *l) {
+    const ir_range r = l->wanted.range;
     pass_group_shape s = pass_shape_of(&r);
     cpu_find_promises(l->what, volume(l->info.global_size), &s);
     find_local_args(l, &s);
     s.short_numbers = r.dims > 1 && pass_has_short_ids(&r) && cpu_has_short_values(l->what);
-    s.small = is_small(l);
     rt_forget_facts(l->what->machine->options.without, &s);
     return s;
 }
@@ -303,6 +298,8 @@ static void find_code(launch *l) {
     take_global_size(l);
     take_local_size(l);
     take_own_groups(l);
+    l->wanted.scratch = &l->arena;
+    l->wanted.range = range_of(l);
     l->wanted.shape = shape_of(l);
     cpu_find_values(l->what, &l->arena, &l->wanted);
     cpu_find_code(l->what, &l->wanted, &l->use);

@@ -212,7 +212,7 @@ static ir_status compile_variant(void *user, const pass_group_shape *shape, cons
                                  .keep_calls = l->machine->options.keep_calls},
                      .out = out};
     c.options.shape.inner = l->launch->function->inner;
-    if (shape->small) c.options.code.lanes = 1;
+    if (shape->small) cpu_make_quickly(l->machine, &c.options.code);
     c.options.code.lines = rt_are_told(&l->machine->tools);
     c.options.steps = l->machine->tools.step;
     ir_arena_init(&c.arena, l->cx);
@@ -232,9 +232,14 @@ static ir_status compile_variant(void *user, const pass_group_shape *shape, cons
     return status;
 }
 
+static bool is_small(void *user) {
+    const request *r = user;
+    return cpu_is_small(r->launch, r->wanted);
+}
+
 void cpu_find_code(const cpu_launch *l, const cpu_wanted *wanted, rt_use *use) {
     request r = {l, wanted};
-    rt_compiler compiler = {compile_variant, &r, l->machine->options.eager};
+    rt_compiler compiler = {compile_variant, &r, l->machine->options.eager, is_small};
     ir_status status =
         rt_kernel_begin(wanted->kernel, &wanted->shape, &wanted->values, &compiler, use);
     if (status != IR_OK) ir_throw(l->cx, status);

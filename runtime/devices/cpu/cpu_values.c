@@ -37,6 +37,24 @@ static rt_values find_values(const cpu_launch *l, bool marked_too) {
     return v;
 }
 
+void cpu_know_values(const cpu_launch *l, ir_arena *a, pass_given *out) {
+    const ir_func *f = cpu_kernel_of(l);
+    int64_t *number = ir_new_array(a, int64_t, f->nparams + 1);
+    const int64_t **value = ir_new_array(a, const int64_t *, f->nparams + 1);
+    const uint8_t **bytes = ir_new_array(a, const uint8_t *, f->nparams + 1);
+    for (uint32_t p = 0, n = count_params(l); p < n; p++) {
+        const rt_arg *given = value_of(l, p);
+        ir_type t = f->param_val[p]->type;
+        if (given && f->param[p].attrs & IR_PARAM_BYVAL) bytes[p] = given->bytes;
+        if (!given || !ir_is_int(t) || ir_is_vector(t)) continue;
+        memcpy(&number[p], given->bytes, given->size);
+        number[p] = ir_sext((uint64_t)number[p], ir_bits(f->module, t));
+        value[p] = &number[p];
+    }
+    out->value = value;
+    out->bytes = bytes;
+}
+
 bool cpu_has_short_values(const cpu_launch *l) {
     const ir_func *f = cpu_kernel_of(l);
     for (uint32_t p = 0; p < f->nparams; p++) {

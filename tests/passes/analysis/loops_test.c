@@ -2,6 +2,7 @@
  * are those that running the loop gives. */
 #include "ir/interp.h"
 #include "passes/analysis/analysis.h"
+#include "passes/workgroup/regions.h"
 #include "tests/passes/random_loops.h"
 #include "tests/passes/world.h"
 #include "tests/random.h"
@@ -183,4 +184,59 @@ Test(loops, counts_are_exact) {
     static const comparison all[] = {{"ult", 3414}, {"ule", 3414}, {"slt", 3480},
                                      {"sle", 3473}, {"eq", 2664},  {"ne", 2646}};
     for (unsigned k = 0; k < 6; k++) check_counts(&all[k]);
+}
+
+/* ----------------------------------------------------------------------------------------- work */
+
+/* 6 instructions around the loops, 5 in the outer one, 5 in the inner one. */
+static const char nested[] =
+    "kernel @k(%%p: ptr.global, %%n: i32, %%s: ptr.private byval(16) align 8) {\nentry:\n"
+    "  %%q: ptr.private = ptradd %%s, 8\n  %%m: i64 = load %%q align 8\n  %%g: i64 = global_size "
+    "0\n"
+    "  %%x: i64 = load %%p align 8\n  jmp outer\nouter:\n"
+    "  %%i: i32 = phi [entry: 0, end: %%i1]\n  jmp inner\ninner:\n"
+    "  %%k: i64 = phi [outer: 0, inner: %%k1]\n  store %%k, %%p align 8\n"
+    "  %%k1: i64 = add %%k, 1\n  %%less: i1 = ult %%k1, %s\n  br %%less, inner, end\nend:\n"
+    "  %%i1: i32 = add %%i, 2\n  %%c: i1 = ult %%i1, %%n\n  br %%c, outer, exit\nexit:\n"
+    "  ret\n}\n";
+
+typedef struct {
+    world w;
+    char text[2000];
+    pass_work work;
+    bool known;
+} workload;
+
+static void estimate(void *user) {
+    workload *q = user;
+    const int64_t n = 20;
+    const int64_t *const value[] = {NULL, &n, NULL};
+    const uint64_t members[] = {0, 7};
+    const uint8_t *const bytes[] = {NULL, NULL, (const uint8_t *)members};
+    const ir_range range = {.dims = 1, .global = {30}};
+    world_parse(&q->w, q->text, q->text);
+    const pass_given given = {.range = &range, .value = value, .bytes = bytes};
+    ir_func *kernel = q->w.m->first_func;
+    cr_expect_not(pass_estimate_work(kernel, &given, &q->w.arena, &q->work), "not yet");
+    ir_loop_tree(kernel);
+    q->known = pass_estimate_work(kernel, &given, &q->w.arena, &q->work);
+}
+
+/* 10 rounds of the outer loop; of the inner one, what an argument, a size or a constant says. */
+Test(loops, work_of_an_item) {
+    static const struct {
+        const char *limit;
+        double rounds;
+    } all[] = {{"%m", 7}, {"%g", 30}, {"i64 3", 3}, {"%x", 64}};
+    for (size_t n = 0; n < sizeof all / sizeof *all; n++) {
+        workload q = {0};
+        world_begin(&q.w);
+        snprintf(q.text, sizeof q.text, nested, all[n].limit);
+        cr_assert(ir_try(&q.w.cx, estimate, &q), "%s", q.w.message);
+        cr_expect(q.known);
+        cr_expect_eq(q.work.size, 16);
+        cr_expect_eq(q.work.steps, 6 + 10 * (5 + 5 * all[n].rounds), "%s: %g", all[n].limit,
+                     q.work.steps);
+        world_end(&q.w);
+    }
 }

@@ -7,7 +7,8 @@
 typedef struct {
     int compiled; /* how often */
     ir_status status;
-    long ns; /* that it takes */
+    long ns;    /* that it takes */
+    bool small; /* what launches are */
 } fake;
 
 static const rt_values none;
@@ -23,6 +24,8 @@ static ir_status compile(void *user, const pass_group_shape *shape, const rt_val
     out->item_steps = values ? values->known : 0;
     return IR_OK;
 }
+
+static bool is_small(void *user) { return ((const fake *)user)->small; }
 
 /* One launch that takes so many times as long as compiling did; the size that its code is for. */
 static uint64_t launch(rt_kernel *k, fake *f, uint64_t x, unsigned times) {
@@ -51,9 +54,11 @@ Test(variants, the_first_size_gets_its_own_code_and_another_one_when_it_is_launc
 
 /* One launch that takes so many times as long as its code took; was that made quickly? */
 static bool launch_small(rt_kernel *k, fake *f, bool small, unsigned times) {
-    const pass_group_shape shape = {.local = {8, 1, 1}, .small = small};
+    const pass_group_shape shape = {.local = {8, 1, 1}};
+    const rt_compiler compiler = {compile, f, .is_small = is_small};
     rt_use use;
-    cr_assert_eq(rt_kernel_begin(k, &shape, &none, &(rt_compiler){compile, f}, &use), IR_OK);
+    f->small = small;
+    cr_assert_eq(rt_kernel_begin(k, &shape, &none, &compiler, &use), IR_OK);
     bool quick = use.variant->shape.small;
     rt_kernel_end(k, &use, use.launches->own.ns * times);
     return quick;
@@ -63,7 +68,8 @@ Test(variants, small_launches_get_code_that_is_made_quickly_until_they_are_many)
     rt_kernel k;
     fake f = {.ns = 1000};
     rt_kernel_init(&k);
-    for (int i = 0; i < 6; i++) cr_expect(launch_small(&k, &f, true, 2));
+    for (int i = 0; i < 6; i++) cr_expect(launch_small(&k, &f, true, 0));
+    for (int i = 0; i < 2; i++) cr_expect(launch_small(&k, &f, true, 1));
     cr_expect_eq(f.compiled, 1);
     for (int i = 0; i < 3; i++) cr_expect_not(launch_small(&k, &f, true, 2));
     cr_expect_eq(f.compiled, 2);
@@ -85,13 +91,15 @@ Test(variants, code_in_use_stays) {
     rt_kernel k;
     fake f = {.ns = 1000};
     rt_use first, second;
-    const rt_compiler compiler = {compile, &f};
-    const pass_group_shape small = {.local = {8, 1, 1}, .small = true},
-                           large = {.local = {8, 1, 1}};
+    const rt_compiler compiler = {compile, &f, .is_small = is_small};
+    const pass_group_shape shape = {.local = {8, 1, 1}};
     rt_kernel_init(&k);
-    cr_assert_eq(rt_kernel_begin(&k, &small, &none, &compiler, &first), IR_OK);
-    cr_assert_eq(rt_kernel_begin(&k, &large, &none, &compiler, &second), IR_OK);
-    cr_expect_eq(second.variant, first.variant);
+    f.small = true;
+    cr_assert_eq(rt_kernel_begin(&k, &shape, &none, &compiler, &first), IR_OK);
+    f.small = false;
+    cr_assert_eq(rt_kernel_begin(&k, &shape, &none, &compiler, &second), IR_OK);
+    cr_expect(first.variant->shape.small, "it stays as it is");
+    cr_expect_eq(second.variant, &k.any.variant, "code for any launch is what there is besides");
     rt_kernel_end(&k, &first, 0);
     rt_kernel_end(&k, &second, 0);
     cr_expect_not(launch_small(&k, &f, false, 0));

@@ -50,6 +50,18 @@ static const char kernels[] =
     "  store i32 1, %p align 4\n"
     "  ret\n"
     "}\n"
+    "kernel @counts(%p: ptr.global, %n: i32) {\n"
+    "entry:\n"
+    "  jmp loop\n"
+    "loop:\n"
+    "  %i: i32 = phi [entry: 0, loop: %j]\n"
+    "  store %i, %p align 4\n"
+    "  %j: i32 = add %i, 1\n"
+    "  %more: i1 = ult %j, %n\n"
+    "  br %more, loop, done\n"
+    "done:\n"
+    "  ret\n"
+    "}\n"
     "kernel @six() subgroup_size 1 subgroups 6 {\n"
     "entry:\n"
     "  ret\n"
@@ -500,8 +512,8 @@ Test(cpu, small_launches_have_scalar_code) {
         const char *kernel;
         unsigned items, lanes;
         bool untiered;
-    } launches[] = {{"three", 512, 1}, {"three", 513, 0}, {"three", 512, 0, true},
-                    {"asks", 64, 1},   {"asks", 65, 0},   {"asks", 1, 0, true}};
+    } launches[] = {{"three", 12000, 1}, {"three", 12001, 0}, {"three", 512, 0, true},
+                    {"asks", 64, 1},     {"asks", 65, 0},     {"asks", 1, 0, true}};
     for (size_t n = 0; n < sizeof launches / sizeof *launches; n++) {
         bench b;
         begin_with(&b, launches[n].untiered);
@@ -510,6 +522,28 @@ Test(cpu, small_launches_have_scalar_code) {
         unsigned count = launches[n].kernel[0] == 't' ? 3 : 1;
         cr_assert_eq(launch(&b, launches[n].kernel, &r, args, count), SPVF_OK, "%s", messages);
         cr_expect_eq(facts.code.lanes, launches[n].lanes, "launch %zu", n);
+        cr_expect_eq(facts.code.regalloc.how == CG_REGALLOC_STACK, launches[n].lanes == 1);
+        end(&b);
+    }
+}
+
+/* Is code made quickly for 100 items with so many rounds each? */
+static void expect_rounds(bench *b, uint32_t rounds, bool quick) {
+    const spvf_range r = {.dims = 1, .global = {100}};
+    const rt_arg args[] = {part(0, 64), rt_value_arg(&rounds, 4)};
+    cr_assert_eq(launch(b, "counts", &r, args, 2), SPVF_OK, "%s", messages);
+    cr_expect_eq(facts.code.lanes == 1, quick, "%u rounds", rounds);
+}
+
+/* The rounds of loops are those that the arguments say: 7 instructions for the kernel, and 2 and 5
+ * for each round for an item. */
+Test(cpu, small_launches_have_loops_of_few_rounds) {
+    for (uint32_t first = 167; first <= 168; first++) {
+        bench b;
+        begin(&b);
+        ir_loop_tree(ir_func_find(b.module->ir, "counts"));
+        expect_rounds(&b, first, first == 167);
+        expect_rounds(&b, 168, false);
         end(&b);
     }
 }

@@ -1,0 +1,38 @@
+/* cpu_small.c — is so little to do in a launch that its code should be made quickly?
+ *
+ * Code that is made quickly is scalar, and all its values are in memory.  It takes a third of the
+ * time to make, and runs several times as long.  Both times grow with what they are made of: the
+ * instructions of the kernel, and those that all items execute together.  So the first launch ends
+ * sooner with such code when these are no more than LIMIT times those of the kernel.  How often
+ * loops go round is known from the arguments of the launch (passes/workgroup/work.c).
+ *
+ * Where code is kept in a cache, making it quickly saves less: it is scalar, but has its values in
+ * registers.
+ */
+#include "runtime/devices/cpu/cpu.h"
+
+/* Running quick code takes 0.2 to 0.3 ns an instruction, making it 3.5 us, and making other code 9 us;
+ * with this limit, running it takes as long as making it at most. */
+enum { LIMIT = 12000 };
+
+/* Of loops whose rounds are not known. */
+enum { FEW_ITEMS = 64 };
+
+void cpu_make_quickly(const cpu_machine *m, cg_options *code) {
+    code->lanes = 1;
+    if (m->cache.folder < 0) code->regalloc.how = CG_REGALLOC_STACK;
+}
+
+bool cpu_is_small(const cpu_launch *l, const cpu_wanted *w) {
+    const rt_cpu_options *o = &l->machine->options;
+    const ir_range *r = &w->range;
+    uint64_t items = pass_global_size(r, 0) * pass_global_size(r, 1) * pass_global_size(r, 2);
+    bool chosen = o->eager || o->untiered || o->code.lanes || o->code.regalloc.seed;
+    if (chosen || l->machine->tools.step) return false;
+    if (items > LIMIT || !l->launch->function->repeats) return items <= LIMIT;
+    pass_given given = {.range = r};
+    pass_work work;
+    cpu_know_values(l, w->scratch, &given);
+    if (!pass_estimate_work(cpu_kernel_of(l), &given, w->scratch, &work)) return items <= FEW_ITEMS;
+    return (double)items * work.steps <= LIMIT * work.size;
+}
