@@ -279,7 +279,7 @@ static void launch(job *j, const rt_plan_launch *l) {
     j->printed.n = 0;
     ir_put(&j->printed, "");
     rt_function *f = find_reference(j, l);
-    rt_device_launch(j->device, &(rt_launch){f, &range, args, l->args.n, false});
+    rt_device_launch(j->device, &(rt_launch){f, &range, args, l->args.n, .uneven = false});
     read_buffers(j);
     for (unsigned k = 0; k < 2 && !j->refused && !j->failed; k++) compare(&t[k]);
 }

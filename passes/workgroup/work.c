@@ -1,9 +1,9 @@
 /* work.c — how many instructions an item of a launch executes, about.
  *
  * Each block counts as often as its loops go round, which launches mostly know (counter.c): from
- * constants, sizes, and arguments by value.  A loop that is left in several ways goes round as often
- * as the first of them lets it.  Where that is not known, and for calls, a number is assumed.  Branches
- * that are not taken, and items beyond a guard, count as if they were.
+ * constants, sizes, and arguments by value.  A loop that is left in several ways goes round as
+ * often as the first of them lets it.  Where that is not known, and for calls, a number is assumed.
+ * Branches that are not taken, and items beyond a guard, count as if they were.
  *
  * The kernel stays as it is, so several threads may ask at a time.  For that its loops have to be
  * known: passes that work on loops leave them so.

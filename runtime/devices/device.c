@@ -147,7 +147,7 @@ rt_function *rt_prepare_fusion(rt_device *d, const spvf_fusion *f, const rt_arg 
     const spvf_fusion_info *i = spvf_fusion_get_info(f);
     rt_program *p = rt_device_build(d, spvf_fusion_module(f)->ir);
     rt_function *function = d->driver->find(d, p, i->name);
-    const rt_launch l = {function, &i->range, args, i->arg_count, false};
+    const rt_launch l = {function, &i->range, args, i->arg_count, .uneven = false};
     if (d->driver->prepare) d->driver->prepare(d, d->context, &l);
     return function;
 }

@@ -79,6 +79,7 @@ typedef struct {
     const rt_arg *args;
     size_t count;
     bool uneven; /* groups may be smaller at the ends although the range gives a local size */
+    bool ahead;  /* it is prepared for launches to come, which may have more to do */
 } rt_launch;
 /* What the launch of this kernel gives by value for a parameter; NULL: nothing of its size. */
 const rt_arg *rt_value_given(const ir_func *kernel, const rt_launch *l, uint32_t param);

@@ -89,7 +89,7 @@ static void time_copies(const rt_bench *b, const ir_module *m, spvf_timing *t) {
     free(zeros);
     rt_program *p = rt_device_build(d, m);
     const spvf_range range = {.dims = 1, .global = {items}};
-    const rt_launch copy = {d->driver->find(d, p, "copy"), &range, args, 2, false};
+    const rt_launch copy = {d->driver->find(d, p, "copy"), &range, args, 2, .uneven = false};
     for (uint32_t n = 0; n < FIRST_COPIES; n++) rt_device_launch(d, &copy);
     for (uint32_t n = 0; n < COPIES; n++) {
         uint64_t start = rt_now_ns();

@@ -151,7 +151,7 @@ static void launch_single(run_job *j, const rt_plan_launch *l) {
     const rt_driver *driver = j->device->driver;
     if (!b.loaded->program) b.loaded->program = rt_device_build(j->device, b.loaded->module->ir);
     rt_function *f = driver->find(j->device, b.loaded->program, l->kernel);
-    launch(j, &(rt_launch){f, &l->range, args, l->args.n, false});
+    launch(j, &(rt_launch){f, &l->range, args, l->args.n, .uneven = false});
 }
 
 static void run_members(run_job *j, const rt_group *g) {
@@ -178,7 +178,8 @@ static const rt_arg *fused_args(const fused_group *g) {
 
 static void launch_fused(fused_group *g) {
     const spvf_fusion_info *info = spvf_fusion_get_info(g->fusion);
-    launch(g->job, &(rt_launch){g->function, &info->range, fused_args(g), info->arg_count, false});
+    launch(g->job, &(rt_launch){g->function, &info->range, fused_args(g), info->arg_count,
+                                .uneven = false});
 }
 
 static void launch_either(void *user, bool fused) {

@@ -40,7 +40,7 @@ void launch_prepare(spvf_context *c, const spvf_launch *w, ir_arena *scratch) {
     rt_arg *args = ir_new_array(scratch, rt_arg, w->arg_count);
     for (size_t n = 0; n < w->arg_count; n++) args[n] = to_arg(d, &k->args[n], &w->args[n]);
     rt_function *f = find_function(c, w->program, k);
-    const rt_launch l = {f, &w->range, args, w->arg_count, false};
+    const rt_launch l = {f, &w->range, args, w->arg_count, .ahead = true};
     rt_shared_prepare(c, &d->shared, &l);
 }
 
@@ -226,7 +226,7 @@ static void add_launch(launch_batch *b, const spvf_launch *w, char *at) {
     const rt_arg_block block = rt_place_args(at, w->arg_count);
     copy_args(b, p, w, block);
     rt_function *known = atomic_load_explicit(slot_of(p->program, p->info), memory_order_acquire);
-    const rt_launch l = {known, &p->range, block.args, w->arg_count, false};
+    const rt_launch l = {known, &p->range, block.args, w->arg_count, .uneven = false};
     b->commands[b->n++] = (rt_command){.kind = RT_COMMAND_LAUNCH, .launch = l};
 }
 

@@ -11,8 +11,8 @@
  */
 #include "runtime/devices/cpu/cpu.h"
 
-/* Running quick code takes 0.2 to 0.3 ns an instruction, making it 3.5 us, and making other code 9 us;
- * with this limit, running it takes as long as making it at most. */
+/* Running quick code takes 0.2 to 0.3 ns an instruction, making it 3.5 us, and making other code
+ * 9 us; with this limit, running it takes as long as making it at most. */
 enum { LIMIT = 12000 };
 
 /* Of loops whose rounds are not known. */
@@ -28,7 +28,7 @@ bool cpu_is_small(const cpu_launch *l, const cpu_wanted *w) {
     const ir_range *r = &w->range;
     uint64_t items = pass_global_size(r, 0) * pass_global_size(r, 1) * pass_global_size(r, 2);
     bool chosen = o->eager || o->untiered || o->code.lanes || o->code.regalloc.seed;
-    if (chosen || l->machine->tools.step) return false;
+    if (chosen || l->launch->ahead || l->machine->tools.step) return false;
     if (items > LIMIT || !l->launch->function->repeats) return items <= LIMIT;
     pass_given given = {.range = r};
     pass_work work;

@@ -202,7 +202,8 @@ Test(cache, launches_and_options_are_in_the_key) {
     o[20].shape.short_numbers = true;
     for (unsigned n = 0; n < OTHERS; n++) keys[n + 1] = key_of(kernels, &o[n]);
     for (unsigned n = 0; n <= OTHERS; n++)
-        for (unsigned k = 0; k < n; k++) cr_expect_not(is_same_key(keys[k], keys[n]), "%u %u", k, n);
+        for (unsigned k = 0; k < n; k++)
+            cr_expect_not(is_same_key(keys[k], keys[n]), "%u %u", k, n);
 }
 
 /* -------------------------------------------------------------------------------------- objects */
@@ -299,7 +300,7 @@ static void launch_once(void *arg) {
     const int32_t n = 3;
     const rt_arg args[] = {rt_memory_arg(l->memory, 0), rt_value_arg(&n, sizeof n)};
     rt_function *f = l->device->driver->find(l->device, l->program, "k");
-    rt_device_launch(l->device, &(rt_launch){f, &l->job->range, args, 2, false});
+    rt_device_launch(l->device, &(rt_launch){f, &l->job->range, args, 2, .uneven = false});
 }
 
 static void run_job(void *arg) {

@@ -114,7 +114,7 @@ static void launch_all(void *arg) {
     const int32_t n = 5;
     const rt_arg args[] = {rt_memory_arg(m, 0), rt_value_arg(&n, sizeof n)};
     for (unsigned k = 0; k < r->launches; k++)
-        rt_device_launch(d, &(rt_launch){f, &r->range, args, 2, false});
+        rt_device_launch(d, &(rt_launch){f, &r->range, args, 2, .uneven = false});
     rt_device_read(d, m, 0, r->result, sizeof r->result);
     r->variants = d->code.variants;
     rt_device_close(d);
