@@ -16,7 +16,9 @@
  *
  * A transposition is near along one dimension where it reads, and along another one where it
  * writes: its groups are short in the one that is chosen, and have many rows, so that lines of the
- * cache are used again.
+ * cache are used again.  If it does nothing but that once, without a loop, the innermost loop runs
+ * along what it reads, and lanes of vectors along what it writes: strips of that loop become tiles,
+ * which are transposed in registers (passes/vectorize/strips.c), and each line is written at once.
  */
 #include "passes/workgroup/regions_impl.h"
 
@@ -102,20 +104,28 @@ static void note_variable(const walk *w, const ir_inst *i) {
 typedef struct {
     int64_t gain;
     bool has_near;
-    bool crosses; /* an access is far along it, and near along another dimension */
+    bool crosses;            /* an access is far along it, and near along another dimension */
+    bool reads;              /* such a load is near along it */
+    unsigned writes, misses; /* stores that are near along it, and those that are not */
 } score;
 
-static void count_access(const walk *w, const ir_inst *address, ir_type t, int64_t weight,
-                         score of[DIMENSIONS]) {
+static void count_access(const walk *w, const ir_inst *i, int64_t weight, score of[DIMENSIONS]) {
+    bool is_store = i->op == IR_OP_store, far = false;
+    const ir_inst *address = ir_arg(i, is_store);
     const steps s = steps_of(w, address);
-    const uint64_t near = NEAR_ELEMENTS * ir_sizeof(w->kernel->module, t);
+    const uint64_t near =
+        NEAR_ELEMENTS * ir_sizeof(w->kernel->module, is_store ? ir_arg(i, 0)->type : i->type);
     if (ir_space_of(address->type) == IR_PRIVATE) return;
     bool is_near[DIMENSIONS], any = false;
     for (unsigned d = 0; d < DIMENSIONS; d++) {
         is_near[d] = s.in[d] && s.in[d] != FAR && pass_magnitude(s.in[d]) <= near;
         any |= is_near[d];
+        far |= s.in[d] && !is_near[d];
     }
     for (unsigned d = 0; d < DIMENSIONS; d++) {
+        of[d].reads |= !is_store && is_near[d] && far;
+        of[d].writes += is_store && is_near[d];
+        of[d].misses += is_store && !is_near[d];
         if (!s.in[d]) continue;
         of[d].gain += is_near[d] ? weight : -weight;
         of[d].has_near |= is_near[d];
@@ -143,8 +153,7 @@ static void visit_block(const walk *w, const ir_block *b, uint32_t depth, score 
         if (i->op == IR_OP_alloca) continue;
         w->of[i->id] = find_steps(w, i);
         note_variable(w, i);
-        if (i->op == IR_OP_load) count_access(w, ir_arg(i, 0), i->type, weight, of);
-        if (i->op == IR_OP_store) count_access(w, ir_arg(i, 1), ir_arg(i, 0)->type, weight, of);
+        if (i->op == IR_OP_load || i->op == IR_OP_store) count_access(w, i, weight, of);
     }
 }
 
@@ -159,15 +168,32 @@ static ir_order new_order(const ir_func *f, ir_arena *scratch) {
     return o;
 }
 
-unsigned pass_find_inner(const ir_func *kernel, ir_arena *scratch, bool *crosses) {
+/* Is all that is written near along the dimension after `inner`, and far along that one, in which
+ * something is read that is far in the other? */
+static bool transposes(const score of[DIMENSIONS], unsigned inner) {
+    unsigned order[DIMENSIONS];
+    pass_order_loops(inner, order);
+    const score *next = &of[order[1]];
+    return of[inner].reads && !of[inner].writes && next->writes && !next->misses && !next->reads;
+}
+
+pass_item_order pass_find_inner(const ir_func *kernel, bool has_lanes, ir_arena *scratch) {
     const walk w = {kernel, ir_new_array(scratch, steps, kernel->next_id)};
     const ir_order order = new_order(kernel, scratch);
     const uint32_t *depth = find_depths(&order, scratch);
     score of[DIMENSIONS] = {0};
-    unsigned inner = 0;
-    for (uint32_t k = 0; k < order.n; k++) visit_block(&w, order.rpo[k], depth[k], of);
+    pass_item_order found = {0};
+    bool loops = false;
+    for (uint32_t k = 0; k < order.n; k++) {
+        visit_block(&w, order.rpo[k], depth[k], of);
+        loops |= depth[k] != 0;
+    }
     for (unsigned d = 1; d < DIMENSIONS; d++)
-        if (of[d].has_near && of[d].gain > of[inner].gain) inner = d;
-    *crosses = of[inner].crosses;
-    return inner;
+        if (of[d].has_near && of[d].gain > of[found.inner].gain) found.inner = d;
+    for (unsigned d = 0; d < DIMENSIONS && has_lanes && !loops && !found.transposes; d++) {
+        found.transposes = transposes(of, d);
+        if (found.transposes) found.inner = d;
+    }
+    found.crosses = of[found.inner].crosses;
+    return found;
 }

@@ -93,7 +93,7 @@ static pass_group_shape complete_shape(const pass_group_shape *known, const ir_f
         if (kernel->attrs.local_size[d]) s.local[d] = kernel->attrs.local_size[d];
         if (s.dims && d >= s.dims) s.local[d] = 1;
     }
-    if (s.subgroup > 1) s.inner = 0; /* lanes are along x */
+    if (s.subgroup > 1) s.inner = s.transposes = 0; /* lanes are along x */
     return s;
 }
 

@@ -25,6 +25,7 @@ typedef struct {
     bool streams;       /* more memory is accessed than caches hold */
     bool small;         /* too little to do for code that takes long to make */
     unsigned inner;     /* the dimension of the innermost loop over items: pass_find_inner */
+    bool transposes;    /* items that are lanes are those of the loop around it: pass_find_inner */
     /* Work-items of a sub-group, a power of two up to PASS_MAX_SUBGROUP; 0: one.  It is not a fact
      * about launches but a decision (pass_subgroup_size), on which all code of a kernel agrees. */
     unsigned subgroup;
@@ -101,11 +102,18 @@ typedef bool pass_string_limit(const char *format, uint32_t operand, uint64_t *l
 bool pass_record_prints(ir_func *kernel, pass_string_limit *limit_of, ir_arena *out,
                         pass_print_list *list);
 
-/* The dimension along which the innermost loop over items should run: not 0 if neighbours are nearer
- * in memory in another one.  It pays only if groups are long in that dimension, so a kernel must not
- * observe them.  *crosses: other neighbours are near in some accesses, whose lines of a cache are used
- * again if groups are short in that dimension. (inner.c) */
-unsigned pass_find_inner(const ir_func *kernel, ir_arena *scratch, bool *crosses);
+/* In which order loops should visit items.  It pays only if groups have a fitting form, so a kernel
+ * must not observe them. */
+typedef struct {
+    unsigned inner; /* the dimension of the innermost loop: not 0 if neighbours are nearer in memory
+                       in another one, or if it transposes and reads along that one */
+    bool crosses;   /* other neighbours are near in some accesses, whose lines of a cache are used
+                       again if groups are short in that dimension */
+    bool transposes; /* what it reads is near in that dimension, and what it writes in the next one,
+                        which is that of lanes then */
+} pass_item_order;
+/* has_lanes: may items be lanes of vectors?  Otherwise nothing is gained by transposing. (inner.c) */
+pass_item_order pass_find_inner(const ir_func *kernel, bool has_lanes, ir_arena *scratch);
 /* The dimensions of the loops over items, from the innermost to the outermost. */
 static inline void pass_order_loops(unsigned inner, unsigned order[3]) {
     order[0] = inner;

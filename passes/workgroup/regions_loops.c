@@ -2,7 +2,8 @@
  *
  *   preheader -> z -> y -> x -> the blocks of the region -> next x -> next y -> next z -> after
  *
- * The innermost loop runs along x, or along another dimension that has been chosen (inner.c).
+ * The innermost loop runs along x, or along another dimension that has been chosen (inner.c).  Its
+ * items become lanes of vectors, or those of the loop around it if the kernel transposes.
  * Each loop has one counter, one latch, and at least one iteration.  If guards have become bounds
  * of the counter (regions_bounds.c), the loop may be skipped.  A dimension of one item gets no
  * loop. A region gets no loops at all if all items do the same in it and it writes only values that
@@ -284,8 +285,11 @@ static void build_loops(looper *l, const pass_region *r, pass_item_loops *all) {
     ir_at_end(&l->b, at);
     if (!row) row = find_row(l, all);
     all->item = pass_build_plain(&l->b, IR_OP_add, row, all->id[0]);
-    if (items && at != before) at->loop_hint |= IR_LOOP_ITEMS | (l->g->lanes ? IR_LOOP_LANES : 0);
-    if (loop[0].end && loop[1].end) loop[1].header->loop_hint |= IR_LOOP_ROWS;
+    bool has_rows = loop[0].end && loop[1].end, across = has_rows && l->g->shape->transposes;
+    ir_block *lanes = across ? loop[1].header : at;
+    if (items && lanes != before)
+        lanes->loop_hint |= IR_LOOP_ITEMS | (l->g->lanes ? IR_LOOP_LANES : 0);
+    if (has_rows && !across) loop[1].header->loop_hint |= IR_LOOP_ROWS;
     for (unsigned k = 3; k-- > 0;)
         if (loop[k].end) latch = end_loop(l, &loop[k], &all->id[order[k]], latch);
     enter(l, r, at, latch, all->id[0]);

@@ -160,18 +160,18 @@ static void find_shape(explaining *e) {
     spvf_range *r = &e->code.range;
     const ir_target target = e->options.machine->describe(e->options.code.level);
     uint64_t local[3];
-    unsigned along = 0;
+    pass_item_order order = {0};
     if (!r->dims) *r = usual_range(e->kernel);
     rt_cpu_local_size(e->kernel, pass_subgroup_size(e->kernel, &target), r, local, &e->scratch);
     if (!r->local[0]) memcpy(r->local, local, sizeof local[0] * r->dims);
     ir_range own = rt_inner_range(r);
     if (!pass_observes_groups(e->kernel, &e->scratch)) {
-        bool crosses;
-        along = pass_find_inner(e->kernel, &e->scratch, &crosses);
-        rt_cpu_own_groups(r, along, crosses, 1, own.local);
+        order = pass_find_inner(e->kernel, e->options.code.lanes != 1, &e->scratch);
+        rt_cpu_own_groups(r, order.inner, order.crosses, 1, own.local);
     }
     e->options.shape = pass_shape_of(&own);
-    e->options.shape.inner = along;
+    e->options.shape.inner = order.inner;
+    e->options.shape.transposes = order.transposes;
     e->options.shape.apart = e->options.shape.on_lines = true;
     e->options.shape.short_numbers =
         own.dims > 1 && pass_has_short_ids(&own) && has_short_values(e);

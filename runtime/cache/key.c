@@ -25,6 +25,7 @@ static void add_shape(rt_hash *h, const pass_group_shape *s) {
     add_number(h, s->short_numbers);
     add_number(h, s->dims);
     add_number(h, s->inner);
+    add_number(h, s->transposes);
     add_number(h, s->apart);
     add_number(h, s->on_lines);
     add_number(h, s->streams);

@@ -97,9 +97,8 @@ void cpu_machine_close(cpu_machine *m);
 struct rt_function {
     const ir_func *ir;
     bool observes_groups;
-    bool repeats;   /* there are loops or calls, so an item may have much to do */
-    unsigned inner; /* the dimension of the innermost loops over its items */
-    bool crosses;   /* pass_find_inner */
+    bool repeats;          /* there are loops or calls, so an item may have much to do */
+    pass_item_order order; /* of the loops over its items */
     rt_program *program;
     rt_kernel code;
     rt_constant_kernels constants; /* code for values of its marked arguments */

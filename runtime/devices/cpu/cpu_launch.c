@@ -289,7 +289,7 @@ static void take_own_groups(launch *l) {
     const cpu_launch *what = l->what;
     if (what->launch->function->observes_groups || what->watch) return;
     const rt_function *f = what->launch->function;
-    rt_cpu_own_groups(what->launch->range, f->inner, f->crosses,
+    rt_cpu_own_groups(what->launch->range, f->order.inner, f->order.crosses,
                       rt_pool_threads(what->machine->pool), l->info.local_size);
     count_groups(l);
 }

@@ -77,7 +77,8 @@ rt_function *cpu_find_function(rt_program *p, const char *name) {
     f->ir = ir;
     f->observes_groups = pass_observes_groups(ir, &p->arena);
     f->repeats = may_repeat(ir, &p->arena);
-    f->inner = f->observes_groups ? 0 : pass_find_inner(ir, &p->arena, &f->crosses);
+    if (!f->observes_groups)
+        f->order = pass_find_inner(ir, p->machine->options.code.lanes != 1, &p->arena);
     f->program = p;
     rt_kernel_init(&f->code);
     rt_constants_init(&f->constants);
@@ -211,7 +212,8 @@ static ir_status compile_variant(void *user, const pass_group_shape *shape, cons
                                  .constants = r->wanted->constants,
                                  .keep_calls = l->machine->options.keep_calls},
                      .out = out};
-    c.options.shape.inner = l->launch->function->inner;
+    c.options.shape.inner = l->launch->function->order.inner;
+    c.options.shape.transposes = l->launch->function->order.transposes;
     if (shape->small) cpu_make_quickly(l->machine, &c.options.code);
     c.options.code.lines = rt_are_told(&l->machine->tools);
     c.options.steps = l->machine->tools.step;

@@ -17,7 +17,7 @@
 static const struct {
     const char *name, *body;
     unsigned inner;
-    bool crosses;
+    bool crosses, transposes;
 } kernels[] = {
     {"no access", "ret\n", 0},
     {"a row each", "%o: i64 = add %yw, %x4\n" AT("p", "a", "o") PUT("p") "ret\n", 0},
@@ -28,6 +28,22 @@ static const struct {
     {"as near in one as in the other",
      "%o: i64 = add %xw, %y4\n%q: i64 = add %yw, %x4\n" AT("p", "a", "o") AT("r", "c", "q") PUT("p")
          PUT("r") "ret\n",
+     0, true},
+    {"a transposition",
+     "%o: i64 = add %xw, %y4\n%q: i64 = add %yw, %x4\n" AT("p", "a", "o") AT("r", "c", "q")
+         GET("f", "r") "store f32 %f, %p align 4\nret\n",
+     0, true, true},
+    {"a transposition that reads columns",
+     "%o: i64 = add %xw, %y4\n%q: i64 = add %yw, %x4\n" AT("p", "a", "q") AT("r", "c", "o")
+         GET("f", "r") "store f32 %f, %p align 4\nret\n",
+     1, true, true},
+    {"a sum with a transposed matrix, which reads both ways",
+     "%o: i64 = add %xw, %y4\n%q: i64 = add %yw, %x4\n" AT("p", "a", "q") AT("r", "c", "o")
+         GET("f", "r") GET("g", "p") "%s: f32 = fadd %f, %g\nstore f32 %s, %p align 4\nret\n",
+     0, true},
+    {"planes become rows: lanes would be two dimensions away",
+     "%o: i64 = add %xw, %z4\n%q: i64 = add %zw, %x4\n" AT("p", "a", "o") AT("r", "c", "q")
+         GET("f", "r") "store f32 %f, %p align 4\nret\n",
      0, true},
     {"a step of eight elements is near",
      "%o: i64 = shl %x, 5\n%q: i64 = add %o, %yw\n" AT("p", "a", "q") PUT("p") "ret\n", 0},
@@ -77,24 +93,28 @@ static const struct {
      1},
 };
 
-static void expect_inner(const char *name, const char *body, unsigned inner, bool crosses) {
+static void expect_order(const char *name, const char *body, pass_item_order want) {
     ir_ctx cx = {0};
     ir_arena scratch;
     ir_arena_init(&scratch, &cx);
     const char *text = ir_sprintf(&scratch, "%s%s}\n", HEAD, body);
     ir_module *m = ir_parse(&cx, name, text, strlen(text));
     cr_assert(m, "%s", name);
-    bool across;
-    unsigned found = pass_find_inner(ir_func_find(m, "k"), &scratch, &across);
-    cr_expect_eq(across, crosses, "%s: %d", name, across);
-    cr_expect_eq(found, inner, "%s: %u, not %u", name, found, inner);
+    const ir_func *kernel = ir_func_find(m, "k");
+    pass_item_order found = pass_find_inner(kernel, true, &scratch);
+    cr_expect_eq(found.crosses, want.crosses, "%s: %d", name, found.crosses);
+    cr_expect_eq(found.transposes, want.transposes, "%s: %d", name, found.transposes);
+    cr_expect_eq(found.inner, want.inner, "%s: %u, not %u", name, found.inner, want.inner);
+    cr_expect_not(pass_find_inner(kernel, false, &scratch).transposes, "%s", name);
     ir_module_free(m);
     ir_arena_free(&scratch);
 }
 
 Test(inner, dimension_of_each_kernel) {
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
-        expect_inner(kernels[k].name, kernels[k].body, kernels[k].inner, kernels[k].crosses);
+        expect_order(
+            kernels[k].name, kernels[k].body,
+            (pass_item_order){kernels[k].inner, kernels[k].crosses, kernels[k].transposes});
 }
 
 Test(inner, loops_have_the_chosen_dimension_first) {

@@ -129,7 +129,10 @@ static void convert(void *user) {
     subject *s = user;
     pass_group_shape shape = {0};
     if (s->known) shape = pass_shape_of(&s->range);
-    if (is_order_free(s->kernel)) shape.inner = (unsigned)(s->seed / 3 % 3);
+    if (is_order_free(s->kernel)) {
+        shape.inner = (unsigned)(s->seed / 3 % 3);
+        shape.transposes = s->seed / 9 % 2;
+    }
     shape.subgroup = s->subgroup;
     cr_assert_null(pass_cut_phases(s->kernel, &s->scratch, &s->phases));
     cr_assert(ir_verify_module(s->m));

@@ -175,7 +175,7 @@ Test(cache, code_is_in_the_key) {
 }
 
 Test(cache, launches_and_options_are_in_the_key) {
-    enum { OTHERS = 21 };
+    enum { OTHERS = 22 };
     rt_native_options o[OTHERS];
     rt_key keys[OTHERS + 1] = {key_of(kernels, &options)};
     for (unsigned n = 0; n < sizeof o / sizeof *o; n++) o[n] = options;
@@ -200,6 +200,7 @@ Test(cache, launches_and_options_are_in_the_key) {
     o[18].only_blocks = false;
     o[19].code.lanes = 1;
     o[20].shape.short_numbers = true;
+    o[21].shape.transposes = true;
     for (unsigned n = 0; n < OTHERS; n++) keys[n + 1] = key_of(kernels, &o[n]);
     for (unsigned n = 0; n <= OTHERS; n++)
         for (unsigned k = 0; k < n; k++)
