@@ -335,7 +335,7 @@ static x86_row transfer_row(const emitter *e, const ir_inst *v, bool load) {
         return load ? X86_KMOVQ_k_km64 : X86_KMOVQ_m64_k;
     default: break;
     }
-    unsigned bytes = x86_bytes_of(v->type);
+    unsigned bytes = x86_transfer_bytes(v->type);
     return load ? x86_vector_load(t, bytes) : x86_vector_store(t, bytes);
 }
 

@@ -16,7 +16,7 @@ static uint8_t class_of(const cg_target *t, ir_type type) {
 
 static uint32_t slot_of(const cg_target *t, ir_type type) {
     if (class_of(t, type) != CLASS_VECTOR) return 8;
-    return x86_bytes_of(type);
+    return x86_transfer_bytes(type);
 }
 
 /* Zeros, immediates, addresses of places, constants after the code. */

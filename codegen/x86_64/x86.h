@@ -50,6 +50,10 @@ void x86_add_nativecpu(cg_object *o, ir_arena *arena);
 /* Bytes of a lane; of a vector or float. */
 static inline unsigned x86_lane_bytes(ir_type t) { return ir_bits(NULL, t) / 8; }
 static inline unsigned x86_bytes_of(ir_type t) { return ir_lanes(t) * x86_lane_bytes(t); }
+/* Between a vector register and its slot: no move of one has less than 4 bytes. */
+static inline unsigned x86_transfer_bytes(ir_type t) {
+    return x86_bytes_of(t) < 4 ? 4 : x86_bytes_of(t);
+}
 
 /* ------------------------------------------------------------------------------ moves (moves.c) */
 

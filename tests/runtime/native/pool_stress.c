@@ -232,7 +232,7 @@ static bool share_cache(void) {
     uint64_t entries = 0;
     if (!has_cpu()) return true;
     if (!temporary_folder(folder) || setenv("SPVFUSE_CACHE_DIR", folder, 1) != 0) return false;
-    bool ok = share_kernels("cpu:cache", "cpu:eager,cache");
+    bool ok = share_kernels("cpu:untiered,cache", "cpu:eager,cache");
     if (spvf_context_create(NULL, &c) != SPVF_OK) return false;
     ok = spvf_cache(c, SPVF_CACHE_CLEAR, count_entries, &entries) == SPVF_OK && ok;
     spvf_context_destroy(c);
