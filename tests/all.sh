@@ -124,10 +124,12 @@ for shard in 0 1; do
         "$release/corpus" --stage oracle --shard $shard/2 $(lane_oracles "$levels") --turns 2 \
         --verify --bounds tests/corpus/cpu_bounds.txt
 done
-# Vectors have the bits of scalar code.
+# Vectors have the bits of scalar code; more lanes of f64 are large where nothing multiplies and adds
+# at once.
 for level in $levels; do
+    case $level in v2) lanes=4 ;; *) lanes=8 ;; esac
     suite "corpus-bits-$level" "$release/tests/corpus_run" tests/corpus "$release/corpus" \
-        --stage oracle --reference "cpu:$level,simd=1" --oracle "cpu:$level,simd=8" \
+        --stage oracle --reference "cpu:$level,simd=1" --oracle "cpu:$level,simd=$lanes" \
         --bounds /dev/null
 done
 

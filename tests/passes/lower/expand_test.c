@@ -231,7 +231,15 @@ static void check(bench *t, const subject *s, comparison *compare) {
 
 /* ------------------------------------------------------------------------------------ all types */
 
+/* All values of 16 bits are tried with 16 lanes.  With sanitizers, code is slow, and few values are
+ * enough. */
+#ifdef __SANITIZE_ADDRESS__
+static const unsigned lane_counts[] = {1, 3, 8};
+enum { VALUES = 234672 };
+#else
 static const unsigned lane_counts[] = {1, 2, 3, 4, 8, 16};
+enum { VALUES = 18380192 };
+#endif
 enum { LANE_COUNTS = sizeof lane_counts / sizeof *lane_counts };
 
 static void check_all_lanes(bench *t, subject s) {
@@ -296,13 +304,13 @@ static const ir_target plain = {0},
 Test(expand, keeps_the_bits_on_a_plain_target) {
     bench t = {.target = &plain};
     cr_assert(ir_try(&t.cx, check_lanewise, &t));
-    cr_expect_eq(t.checked, 18380192, "%u values", t.checked);
+    cr_expect_eq(t.checked, VALUES, "%u values", t.checked);
 }
 
 Test(expand, keeps_the_bits_on_a_rich_target) {
     bench t = {.target = &rich, .state = 1};
     cr_assert(ir_try(&t.cx, check_lanewise, &t));
-    cr_expect_eq(t.checked, 18380192, "%u values", t.checked);
+    cr_expect_eq(t.checked, VALUES, "%u values", t.checked);
 }
 
 /* -------------------------------------------------------------------------------- whole vectors */
