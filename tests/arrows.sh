@@ -49,7 +49,8 @@ for machine in template $(sed -n 's/^MACHINE(\(.*\))$/\1/p' codegen/targets.def)
 done
 
 # Public headers find each other where they are installed.
-check runtime spvfuse.h
+check runtime spvfuse.h spvfuse_native.h spvfuse_plan.h
+check runtime/packaging
 check runtime/cli runtime/spvfuse_container.h runtime/api/json_string.h
 check runtime/api ir/ frontend/frontend.h passes/fusion/fuse.h passes/lower/reflect.h passes/workgroup/regions.h \
     codegen/codegen.h runtime/spvfuse.h runtime/native/native.h runtime/devices/cpu/cpu.h \

@@ -19,7 +19,8 @@ check docs/IR.md "$1/docgen" --check docs/IR.md
 
 # The reference of the library: each function has a comment, which names the statuses that it returns; all
 # that the library exports is there, links lead to something, and man takes the pages.
-headers='runtime/spvfuse.h runtime/spvfuse_queue.h runtime/spvfuse_container.h runtime/spvfuse_opencl.h'
+headers='runtime/spvfuse.h runtime/spvfuse_plan.h runtime/spvfuse_native.h runtime/spvfuse_queue.h
+    runtime/spvfuse_container.h runtime/spvfuse_opencl.h'
 # shellcheck disable=SC2086
 {
     "$1/reference" --check $headers >"$work/reference"

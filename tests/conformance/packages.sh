@@ -14,7 +14,7 @@ trap 'rm -rf "$root"' EXIT
 # shellcheck source=tests/conformance/mirror.sh
 . tests/conformance/mirror.sh
 
-sh packaging/deb.sh "$build"
+sh runtime/packaging/deb.sh "$build"
 debootstrap --variant=minbase bookworm "$root" "$(mirror)" >"$build/packages.log" 2>&1 ||
     { tail -n 5 "$build/packages.log" >&2; exit 1; }
 cp /etc/resolv.conf "$root/etc/" 2>/dev/null || true

@@ -61,7 +61,7 @@ loader_finds_it() {
 is_empty() { [ -z "$(find "$1" ! -type d)" ]; }
 
 before=$(system_files)
-check "install" sh packaging/install.sh "$build"
+check "install" sh runtime/packaging/install.sh "$build"
 check "the version" sh -c "'$here/bin/spvfuse' --version | grep -q '^spvfuse 0.1'"
 check "stripped" is_stripped
 check "readable by all" sh -c "! find '$here' -type f ! -perm -444 | grep ."
@@ -89,17 +89,17 @@ if /usr/bin/python3 -c '' 2>/dev/null; then
     check "Python" env LD_LIBRARY_PATH="$here/lib" PYTHONPATH="$here/lib/python3/dist-packages" \
         PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -c "import spvfuse; spvfuse.Context().device('cpu')"
 fi
-check "uninstall" sh packaging/install.sh --uninstall "$build"
+check "uninstall" sh runtime/packaging/install.sh --uninstall "$build"
 check "nothing is left" is_empty "$here"
 check "no folder of ours is left" sh -c "! find '$here' -name '*spvfuse*' | grep ."
 
 # As a package does it.
 export PREFIX=/usr LIBDIR=lib/triplet ICDDIR=/etc/OpenCL/vendors DESTDIR="$work/root"
-check "install, as packages" sh packaging/install.sh "$build"
+check "install, as packages" sh runtime/packaging/install.sh "$build"
 check "LIBDIR" [ -e "$work/root/usr/lib/triplet/libspvfuse.so" ]
 check "ICDDIR" [ "$(cat "$work/root/etc/OpenCL/vendors/spvfuse.icd")" = /usr/lib/triplet/libspvfuse_icd.so ]
 check "no DESTDIR in files" sh -c "! grep -rIl '$work' '$work/root'"
-check "uninstall, as packages" sh packaging/install.sh --uninstall "$build"
+check "uninstall, as packages" sh runtime/packaging/install.sh --uninstall "$build"
 check "nothing is left, as packages" is_empty "$work/root"
 check "the system is as it was" [ "$before" = "$(system_files)" ]
 finish

@@ -15,7 +15,7 @@ if [ -z "$python" ]; then
     exit
 fi
 mkdir "$work/package"
-cp python/spvfuse.py "$work/package"
+cp runtime/python/spvfuse.py "$work/package"
 export PYTHONPATH="$work/package" LD_LIBRARY_PATH="$build" SPVFUSE_CACHE_DIR="$work/cache" PYTHONDONTWRITEBYTECODE=1
 
 layout() {

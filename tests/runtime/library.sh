@@ -98,7 +98,7 @@ gcc -std=c17 -Wall -I. "$work/both.c" -o "$work/shared" -L"$build" -lspvfuse -lO
 OCL_ICD_VENDORS=$(realpath "$build/spvfuse.icd") "$work/shared"
 gcc -std=c17 -Wall -I. "$work/both.c" -o "$work/static" "$build/libspvfuse.a" -lOpenCL -lm
 OCL_ICD_VENDORS=$(realpath "$build/spvfuse.icd") "$work/static"
-DESTDIR=$work/root PREFIX=/usr sh packaging/install.sh "$build"
+DESTDIR=$work/root PREFIX=/usr sh runtime/packaging/install.sh "$build"
 gcc -std=c17 -Wall -I. "$work/both.c" -o "$work/installed" -L"$work/root/usr/lib" -lspvfuse -lOpenCL
 LD_LIBRARY_PATH=$work/root/usr/lib "$work/installed" without
 cmp NOTICE "$work/root/usr/share/doc/spvfuse/NOTICE"

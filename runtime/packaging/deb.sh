@@ -8,9 +8,10 @@ for tool in dh lintian fakeroot; do
 done
 rm -rf "$build/deb"
 mkdir -p "$build/deb/tree"
-git ls-files -z -- debian docs packaging python runtime CHANGELOG.md LICENSE NOTICE README.md |
+git ls-files -z -- docs runtime CHANGELOG.md LICENSE NOTICE README.md |
     xargs -0 cp --parents -t "$build/deb/tree"
 ln -s "$build" "$build/deb/tree/build"
+mv "$build/deb/tree/runtime/packaging/debian" "$build/deb/tree"
 cd "$build/deb/tree"
 BUILT=1 DEB_OUT=.. fakeroot debian/rules binary >"$build/deb/log" 2>&1 ||
     { tail -n 30 "$build/deb/log" >&2; exit 1; }

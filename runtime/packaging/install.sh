@@ -60,7 +60,8 @@ link libspvfuse.so.0.1 "$libdir/libspvfuse.so.0"
 link libspvfuse.so.0 "$libdir/libspvfuse.so"
 code 755 "$build/libspvfuse_icd.so" "$libdir/libspvfuse_icd.so" --strip-unneeded
 code 644 "$build/libspvfuse.a" "$libdir/libspvfuse.a" --strip-debug
-for header in spvfuse.h spvfuse_container.h spvfuse_queue.h spvfuse_opencl.h spvfuse.hpp; do
+for header in spvfuse.h spvfuse_plan.h spvfuse_native.h spvfuse_queue.h spvfuse_container.h \
+    spvfuse_opencl.h spvfuse.hpp; do
     put 644 "runtime/$header" "$prefix/include/$header"
 done
 # made TARGET ARGUMENT…: what the command prints about itself.
@@ -74,7 +75,8 @@ made "$prefix/share/man/man1/spvfuse.1" man
 for command in $("$build/spvfuse" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
     made "$prefix/share/man/man1/spvfuse-$command.1" man "$command"
 done
-headers='runtime/spvfuse.h runtime/spvfuse_queue.h runtime/spvfuse_container.h runtime/spvfuse_opencl.h'
+headers='runtime/spvfuse.h runtime/spvfuse_plan.h runtime/spvfuse_native.h runtime/spvfuse_queue.h
+    runtime/spvfuse_container.h runtime/spvfuse_opencl.h'
 pages=$(mktemp -d)
 # shellcheck disable=SC2086
 "$build/reference" --man "$pages" $headers
@@ -84,10 +86,10 @@ put 644 "$build/reference.html" "$prefix/share/doc/spvfuse/reference.html"
 made "$prefix/share/bash-completion/completions/spvfuse" completion bash
 made "$prefix/share/zsh/vendor-completions/_spvfuse" completion zsh
 made "$prefix/share/fish/vendor_completions.d/spvfuse.fish" completion fish
-put 644 python/spvfuse.py "$pythondir/spvfuse.py"
-filled packaging/spvfuse.pc.in "$libdir/pkgconfig/spvfuse.pc"
-filled packaging/spvfuseConfig.cmake.in "$libdir/cmake/spvfuse/spvfuseConfig.cmake"
-filled packaging/spvfuseConfigVersion.cmake.in "$libdir/cmake/spvfuse/spvfuseConfigVersion.cmake"
+put 644 runtime/python/spvfuse.py "$pythondir/spvfuse.py"
+filled runtime/packaging/spvfuse.pc.in "$libdir/pkgconfig/spvfuse.pc"
+filled runtime/packaging/spvfuseConfig.cmake.in "$libdir/cmake/spvfuse/spvfuseConfig.cmake"
+filled runtime/packaging/spvfuseConfigVersion.cmake.in "$libdir/cmake/spvfuse/spvfuseConfigVersion.cmake"
 for text in LICENSE NOTICE CHANGELOG.md docs/licenses/libclc.txt; do
     put 644 "$text" "$prefix/share/doc/spvfuse/$text"
 done

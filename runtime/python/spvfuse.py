@@ -147,8 +147,8 @@ class _GraphKernel(Structure):
 
 
 def _open() -> ctypes.CDLL:
-    """The installed library, or that of the build beside this folder."""
-    beside = pathlib.Path(__file__).resolve().parent.parent / "build" / "libspvfuse.so"
+    """The installed library, or that of the build in the same clone."""
+    beside = pathlib.Path(__file__).resolve().parents[2] / "build" / "libspvfuse.so"
     return ctypes.CDLL(os.fspath(beside) if beside.exists() else "libspvfuse.so.0")
 
 
