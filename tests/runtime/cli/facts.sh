@@ -8,22 +8,21 @@ json=$PWD/$1/tests/json
 . tests/count.sh
 cd "$work" || exit 1
 
-cat >k.ir <<'IR'
-target 64
-kernel @k(%p: ptr.global of i32, %q: ptr.global of i32, %n: i32, %m: i32 specialized, %spare: i32, %loc: ptr.local of i32) {
-entry:
+# body SPACE: what the kernels do; %q leads to that space.
+body() {
+    cat <<IR
   %g: i64 = global_id 0
   %l: i64 = local_id 0
-  %s: i64 = local_size 0
+  %size: i64 = local_size 0
   %i: i32 = trunc %g
   %x: i64 = sext %i
   %o: i64 = shl %x, 2
   %a: ptr.global = ptradd %p, %o
-  %b: ptr.global = ptradd %q, %o
+  %b: ptr.$1 = ptradd %q, %o
   %v: i32 = load %a align 4
   %n2: i32 = mul %n, %m
   %w: i32 = mul %v, %n2
-  %t: i64 = add %l, %s
+  %t: i64 = add %l, %size
   %u: i32 = trunc %t
   %r: i32 = add %w, %u
   %lo: i64 = shl %l, 2
@@ -32,6 +31,13 @@ entry:
   %r2: i32 = load %at align 4
   store %r2, %b align 4
   ret
+IR
+}
+cat >k.ir <<IR
+target 64
+kernel @k(%p: ptr.global of i32, %q: ptr.global of i32, %n: i32, %m: i32 specialized, %spare: i32, %loc: ptr.local of i32) {
+entry:
+$(body global)
 }
 IR
 "$spvfuse" compile k.ir -t spirv -o k.spv || exit 1
@@ -45,7 +51,7 @@ PLAN
 facts="local-size no-offset small-ids dimensions apart on-lines streams values local-memory unused-arguments specialized short-numbers"
 
 # The same with a closure.
-cat >c.ir <<'IR'
+cat >c.ir <<IR
 target 64
 kernel @k(%s: ptr.private byval(32) align 8 of {ptr.global, ptr.generic, i32, i32 specialized, i32}, %loc: ptr.local of i32) {
 entry:
@@ -56,26 +62,7 @@ entry:
   %q: ptr.generic = load %s8 align 8
   %n: i32 = load %s16 align 4
   %m: i32 = load %s20 align 4
-  %g: i64 = global_id 0
-  %l: i64 = local_id 0
-  %size: i64 = local_size 0
-  %i: i32 = trunc %g
-  %x: i64 = sext %i
-  %o: i64 = shl %x, 2
-  %a: ptr.global = ptradd %p, %o
-  %b: ptr.generic = ptradd %q, %o
-  %v: i32 = load %a align 4
-  %n2: i32 = mul %n, %m
-  %w: i32 = mul %v, %n2
-  %t: i64 = add %l, %size
-  %u: i32 = trunc %t
-  %r: i32 = add %w, %u
-  %lo: i64 = shl %l, 2
-  %at: ptr.local = ptradd %loc, %lo
-  store %r, %at align 4
-  %r2: i32 = load %at align 4
-  store %r2, %b align 4
-  ret
+$(body generic)
 }
 IR
 sed 's/k\.spv/c.ir/; s/args x, y, 3, 1, 9,/args {x, y, 3, 1, 9},/' k.plan >c.plan

@@ -3,58 +3,36 @@
  */
 #include "tests/runtime/bench.h"
 
-static const char kernels[] =
-    "target 64\n"
-    "kernel @turn_rows(%w: i32, %h: i32, %p: ptr.global of i32, %q: ptr.global of i32) {\n"
-    "entry:\n"
-    "  %x: i64 = global_id 0\n"
-    "  %y: i64 = global_id 1\n"
-    "  %i: i32 = trunc %x\n"
-    "  %j: i32 = trunc %y\n"
-    "  %inside: i1 = ult %i, %w\n"
-    "  br %inside, in, end\n"
-    "in:\n"
-    "  %row: i32 = mul %j, %w\n"
-    "  %m: i32 = add %row, %i\n"
-    "  %a: i64 = zext %m\n"
-    "  %a4: i64 = shl %a, 2\n"
-    "  %from: ptr.global = ptradd %p, %a4\n"
-    "  %v: i32 = load %from align 4\n"
-    "  %column: i32 = mul %i, %h\n"
-    "  %n: i32 = add %column, %j\n"
-    "  %b: i64 = zext %n\n"
-    "  %b4: i64 = shl %b, 2\n"
-    "  %to: ptr.global = ptradd %q, %b4\n"
-    "  store %v, %to align 4\n"
-    "  jmp end\n"
-    "end:\n"
-    "  ret\n"
+/* Element x, y is at place %a of one matrix and at place %b of the other one. */
+#define TURN(name, from, to)                                                                       \
+    "kernel @" name "(%w: i32, %h: i32, %p: ptr.global of i32, %q: ptr.global of i32) {\n"         \
+    "entry:\n"                                                                                     \
+    "  %x: i64 = global_id 0\n"                                                                    \
+    "  %y: i64 = global_id 1\n"                                                                    \
+    "  %i: i32 = trunc %x\n"                                                                       \
+    "  %j: i32 = trunc %y\n"                                                                       \
+    "  %inside: i1 = ult %i, %w\n"                                                                 \
+    "  br %inside, in, end\n"                                                                      \
+    "in:\n"                                                                                        \
+    "  %row: i32 = mul %j, %w\n"                                                                   \
+    "  %m: i32 = add %row, %i\n"                                                                   \
+    "  %m8: i64 = zext %m\n"                                                                       \
+    "  %a: i64 = shl %m8, 2\n"                                                                     \
+    "  %column: i32 = mul %i, %h\n"                                                                \
+    "  %n: i32 = add %column, %j\n"                                                                \
+    "  %n8: i64 = zext %n\n"                                                                       \
+    "  %b: i64 = shl %n8, 2\n"                                                                     \
+    "  %from: ptr.global = ptradd %p, %" from "\n"                                                 \
+    "  %v: i32 = load %from align 4\n"                                                             \
+    "  %to: ptr.global = ptradd %q, %" to "\n"                                                     \
+    "  store %v, %to align 4\n"                                                                    \
+    "  jmp end\n"                                                                                  \
+    "end:\n"                                                                                       \
+    "  ret\n"                                                                                      \
     "}\n"
-    "kernel @turn_columns(%w: i32, %h: i32, %p: ptr.global of i32, %q: ptr.global of i32) {\n"
-    "entry:\n"
-    "  %x: i64 = global_id 0\n"
-    "  %y: i64 = global_id 1\n"
-    "  %i: i32 = trunc %x\n"
-    "  %j: i32 = trunc %y\n"
-    "  %inside: i1 = ult %i, %w\n"
-    "  br %inside, in, end\n"
-    "in:\n"
-    "  %row: i32 = mul %j, %w\n"
-    "  %m: i32 = add %row, %i\n"
-    "  %a: i64 = zext %m\n"
-    "  %a4: i64 = shl %a, 2\n"
-    "  %column: i32 = mul %i, %h\n"
-    "  %n: i32 = add %column, %j\n"
-    "  %b: i64 = zext %n\n"
-    "  %b4: i64 = shl %b, 2\n"
-    "  %from: ptr.global = ptradd %p, %b4\n"
-    "  %v: i32 = load %from align 4\n"
-    "  %to: ptr.global = ptradd %q, %a4\n"
-    "  store %v, %to align 4\n"
-    "  jmp end\n"
-    "end:\n"
-    "  ret\n"
-    "}\n";
+
+static const char kernels[] =
+    "target 64\n" TURN("turn_rows", "a", "b") TURN("turn_columns", "b", "a");
 
 static void set_up(void) { in_folder_with(kernels); }
 
