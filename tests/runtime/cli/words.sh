@@ -204,7 +204,11 @@ wait
 T
 chmod +x "$work/slow"
 sleeps() { grep -q 123 "/proc/$(cat "$work/sleeper")/cmdline" 2>/dev/null; } # a dead one has no words
-no_sleeper() { [ -s "$work/sleeper" ] && ! sleeps; }
+no_sleeper() { # within two seconds: a process that was killed may end later
+    [ -s "$work/sleeper" ] || return 1
+    for _ in $(seq 200); do sleeps || return 0; sleep 0.01; done
+    return 1
+}
 interrupted() { # SIGNAL STATUS
     rm -f "$work/begun" "$work/sleeper" "$work/left.ir"
     "$spvfuse" reduce "$kernels" -t ir -o "$work/left.ir" -- "$work/slow" &
@@ -212,7 +216,7 @@ interrupted() { # SIGNAL STATUS
     for _ in $(seq 500); do [ -s "$work/sleeper" ] && break; sleep 0.01; done
     kill -s "$1" $reducer
     wait $reducer
-    [ $? = "$2" ] && grep -q fmul "$work/left.ir" && ! sleeps
+    [ $? = "$2" ] && grep -q fmul "$work/left.ir" && no_sleeper
 }
 check "reduce: SIGTERM" interrupted TERM 143
 check "reduce: SIGHUP" interrupted HUP 129
