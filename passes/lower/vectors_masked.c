@@ -14,6 +14,7 @@ typedef struct {
     ir_inst *v; /* what is stored, or what lanes of a load are that are not active */
     ir_inst *base, *offsets, *mask; /* offsets: NULL if lanes are consecutive */
     ir_inst *index; /* of 32 bits: offsets are its extension, shifted; NULL: others */
+    bool is_signed; /* is the extension? */
     unsigned shift;
     ir_type elem;
     unsigned lanes, size; /* size: of a lane, in bytes */
@@ -21,8 +22,8 @@ typedef struct {
 
 static bool has_kind(const ir_inst *x, ir_kind kind) { return ir_kind_of(x->type) == kind; }
 
-/* Machines extend indices of 32 bits with their sign, and take more of them at once than of offsets
- * of 64 bits. */
+/* Machines extend indices of 32 bits with their sign and shift them as a part of the access.  They
+ * take as many of them as fit a register: twice as many as offsets of 64 bits. */
 static void find_index(access *a) {
     const ir_inst *x = a->offsets;
     uint64_t by = 0;
@@ -30,8 +31,10 @@ static void find_index(access *a) {
     bool shifted =
         x->op == IR_OP_shl && ir_is_const(ir_arg(x, 1)) && ir_is_splat(ir_arg(x, 1), &by);
     if (shifted && by <= 3) x = ir_arg(x, 0);
-    if (x->op != IR_OP_zext || !has_kind(x, IR_I64) || !has_kind(ir_arg(x, 0), IR_I32)) return;
+    if (x->op != IR_OP_zext && x->op != IR_OP_sext) return;
+    if (!has_kind(x, IR_I64) || !has_kind(ir_arg(x, 0), IR_I32)) return;
     a->index = ir_arg(x, 0);
+    a->is_signed = x->op == IR_OP_sext;
     a->shift = (unsigned)by;
 }
 
@@ -160,7 +163,8 @@ static unsigned unit_of(const access *a) {
     const vec_parts *mask = vec_parts_of(s, a->mask);
     unsigned n = vec_unit(s, a->v->type);
     if (!s->target || !s->target->takes(a->i, s->target->level) || is_slow(a)) return 1;
-    if (a->offsets && vec_unit(s, a->offsets->type) < n) n = vec_unit(s, a->offsets->type);
+    const ir_inst *apart = a->index ? a->index : a->offsets;
+    if (apart && vec_unit(s, apart->type) < n) n = vec_unit(s, apart->type);
     if (mask && mask->bits > 1 && mask->unit < n) n = mask->unit;
     return n * a->size < 4 ? 1 : n;
 }
@@ -182,19 +186,26 @@ static ir_inst *truth_of(const access *a, unsigned first, unsigned n) {
 enum { HALF_BITS = 31 };
 
 static ir_inst *base_of(const access *a, unsigned first) {
-    if (a->index) return move_address(a, a->base, UINT64_C(1) << (HALF_BITS + a->shift));
+    if (a->index && !a->is_signed)
+        return move_address(a, a->base, UINT64_C(1) << (HALF_BITS + a->shift));
     return a->offsets ? a->base : move_address(a, a->base, (uint64_t)first * a->size);
 }
 
-/* The offsets of n lanes. */
+static ir_inst *build_raw(const access *a, ir_op op, ir_type t, ir_inst *x, ir_inst *y) {
+    ir_inst *args[] = {x, y};
+    return ir_build_raw(&a->s->b, op, t, IR_PLAIN, (ir_args){y ? 2 : 1, args});
+}
+
+/* The offsets of n lanes.  Those of an index are a part of the access and no value of their own,
+ * which might be too large for a register; so they are built as they are, also of constants. */
 static ir_inst *offsets_of(const access *a, unsigned first, unsigned n) {
-    ir_builder *b = &a->s->b;
     if (!a->index) return vec_piece(a->s, a->offsets, first, n);
     ir_inst *x = vec_piece(a->s, a->index, first, n);
     ir_type wide = ir_vector(IR_I64, n);
     ir_inst *half = ir_const(a->s->f, x->type, UINT64_C(1) << HALF_BITS);
-    x = ir_build1(b, IR_OP_sext, wide, ir_build2(b, IR_OP_xor, x->type, x, half));
-    return a->shift ? ir_build2(b, IR_OP_shl, wide, x, ir_const(a->s->f, wide, a->shift)) : x;
+    if (!a->is_signed) x = ir_build2(&a->s->b, IR_OP_xor, x->type, x, half);
+    x = build_raw(a, IR_OP_sext, wide, x, NULL);
+    return a->shift ? build_raw(a, IR_OP_shl, wide, x, ir_const(a->s->f, wide, a->shift)) : x;
 }
 
 /* The operands of the piece from lane `first` on. */
