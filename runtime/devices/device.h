@@ -134,7 +134,7 @@ typedef enum {
 /* Commands that a device runs in this order.  It and all that it points to lives until they have
  * ended. */
 typedef struct rt_submission rt_submission;
-enum { RT_OWN_BYTES = 48 };
+enum { RT_OWN_BYTES = 96 };
 struct rt_submission {
     /* Of the thread that submits: messages and memory.  The device's, unless that is concurrent. */
     spvf_context *context;
@@ -158,6 +158,13 @@ struct rt_submission {
     /* The device's, from submitting to the end. */
     _Alignas(max_align_t) unsigned char own[RT_OWN_BYTES];
 };
+
+/* More commands of a submission, with its numbers of their own. */
+typedef struct {
+    const rt_command *commands;
+    size_t count;
+    uint64_t recording, content; /* rt_submission */
+} rt_more;
 
 /* -------------------------------------------------------------------------------------- devices */
 
@@ -201,6 +208,11 @@ struct rt_driver {
     void (*prepare)(rt_device *d, spvf_context *context, const rt_launch *l);
     /* Throws when a command fails; then none is pending. */
     rt_progress (*submit)(rt_device *d, rt_submission *s);
+    /* Gives the device more commands of a submission that is pending and not exact: they run after its
+     * own, and it ends with them.  `more` is not kept; programs and memory that it uses live until the submission ends.  Does not throw:
+     * *failure is IR_OK, or a message has been given, and the submission goes on.  False: it has
+     * ended, or takes no such commands, and nothing was done.  NULL: no submission does. */
+    bool (*extend)(rt_device *d, rt_submission *s, const rt_more *more, ir_status *failure);
     /* What has been submitted is waited for: its end is to be told as soon as it comes.  By any
      * thread, which may have any lock but those of the device.  NULL: it always is. */
     void (*hurry)(rt_device *d);

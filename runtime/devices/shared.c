@@ -5,6 +5,7 @@
  * the thread.
  */
 #include "runtime/devices/shared.h"
+#include "runtime/api/save.h"
 #include "runtime/devices/save.h"
 
 void rt_shared_init(rt_shared_device *d, const spvf_context_options *options) {
@@ -124,6 +125,20 @@ spvf_status rt_shared_submit(rt_shared_device *d, spvf_context *own, rt_submissi
     spvf_status status = concurrent ? rt_guard(own, submit, &a) : rt_shared_run(d, submit, &a);
     *progress = a.progress;
     return status;
+}
+
+/* What is traced or saved has submissions of its own. */
+bool rt_shared_extend(rt_shared_device *d, rt_submission *s, const rt_more *more,
+                      spvf_status *status) {
+    const rt_driver *driver = d->base->driver;
+    if (!driver->extend || rt_is_traced() || rt_saves()) return false;
+    if (!rt_lock_try(&d->lock)) return false;
+    ir_status failure = IR_OK;
+    bool taken = !d->lost && driver->extend(d->base, s, more, &failure);
+    if (failure != IR_OK) rt_say_failure(&d->context, failure);
+    rt_lock_release(&d->lock);
+    *status = (spvf_status)failure;
+    return taken;
 }
 
 typedef struct {

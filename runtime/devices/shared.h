@@ -29,6 +29,10 @@ void rt_shared_run_for(spvf_context *c, rt_shared_device *d, void (*body)(void *
  * SPVF_OK: they have failed, and a message has been given, unless memory is exhausted. */
 spvf_status rt_shared_submit(rt_shared_device *d, spvf_context *own, rt_submission *s,
                              rt_progress *progress);
+/* More commands for a submission that has begun (rt_driver.extend).  Never waits for the lock.  False:
+ * nothing was done; otherwise *status is that of these commands. */
+bool rt_shared_extend(rt_shared_device *d, rt_submission *s, const rt_more *more,
+                      spvf_status *status);
 /* The stream that the device's commands are in (rt_event), or NULL: they may run in any order. */
 static inline const void *rt_shared_stream(const rt_shared_device *d) {
     return d->base->can.in_order ? d->base : NULL;

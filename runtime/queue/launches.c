@@ -5,40 +5,27 @@
  * is looked up in the program of the device when it is launched first.  A buffer
  * counts as written unless its parameter is read-only (describe.c), and that orders the command.
  */
-#include "runtime/queue/objects.h"
+#include "runtime/queue/launches.h"
 
 #include <stdlib.h>
 
 /* ------------------------------------------------------------------------------------ functions */
 
-static rt_function *_Atomic *slot_of(const spvf_program *p, const spvf_kernel_info *info) {
-    return &p->functions[info - p->module->kernels];
-}
-
 /* A program looks for a kernel when it is launched first.  Throws in this thread's context. */
 static rt_function *find_function(spvf_context *c, const spvf_program *p,
                                   const spvf_kernel_info *info) {
     rt_function *f = rt_shared_find(c, &p->device->shared, p->program, info->name);
-    atomic_store_explicit(slot_of(p, info), f, memory_order_release);
+    atomic_store_explicit(launch_slot(p, info), f, memory_order_release);
     return f;
 }
 
 /* ---------------------------------------------------------------------------------- preparation */
 
-/* A pointer of a struct may lead to no buffer, or be NULL. */
-static rt_arg to_arg(const spvf_device *d, const spvf_arg_info *info, const spvf_argument *a) {
-    const bool host = d->shared.base->can.host_memory;
-    if (a->buffer) return rt_memory_arg(a->buffer->memory, a->offset);
-    if (info->kind == SPVF_ARG_BUFFER)
-        return host ? rt_address_arg((void *)(uintptr_t)a->address, 0) : rt_memory_arg(NULL, 0);
-    return a->bytes ? rt_value_arg(a->bytes, a->size) : rt_local_arg(a->size);
-}
-
 void launch_prepare(spvf_context *c, const spvf_launch *w, ir_arena *scratch) {
     spvf_device *d = w->program->device;
     const spvf_kernel_info *k = prog_kernel(w->program, w->kernel);
     rt_arg *args = ir_new_array(scratch, rt_arg, w->arg_count);
-    for (size_t n = 0; n < w->arg_count; n++) args[n] = to_arg(d, &k->args[n], &w->args[n]);
+    for (size_t n = 0; n < w->arg_count; n++) args[n] = launch_arg(d, &k->args[n], &w->args[n]);
     rt_function *f = find_function(c, w->program, k);
     const rt_launch l = {f, &w->range, args, w->arg_count, .ahead = true};
     rt_shared_prepare(c, &d->shared, &l);
@@ -143,23 +130,6 @@ spvf_status launch_check(spvf_device *d, const char *call, const spvf_launch *w)
 
 /* -------------------------------------------------------------------------------------- batches */
 
-typedef struct {
-    spvf_program *program;
-    const spvf_kernel_info *info;
-    spvf_range range;
-} part;
-
-/* Launches, one after the other, as the device is told of them, and what they use, with references.
- * All of it follows in one block. */
-struct launch_batch {
-    rt_refs refs; /* commands share it, or it is a part of one */
-    part *parts;
-    rt_command *commands;
-    spvf_use *use;
-    uint32_t n, uses;
-    uint64_t recording, content; /* rt_submission */
-};
-
 static void drop_batch(launch_batch *b) {
     for (uint32_t n = 0; n < b->n; n++) prog_release(b->parts[n].program);
     while (b->uses) buf_release(b->use[--b->uses].buffer);
@@ -194,7 +164,7 @@ static size_t count_args(const launch_list *list) {
 
 /* Of what is before the arguments. */
 static size_t head_size(const launch_list *list) {
-    return aligned(list->n * (sizeof(part) + sizeof(rt_command)) +
+    return aligned(list->n * (sizeof(launch_part) + sizeof(rt_command)) +
                    count_args(list) * sizeof(spvf_use));
 }
 
@@ -204,11 +174,12 @@ static size_t batch_size(const launch_list *list) {
     return size;
 }
 
-static void copy_args(launch_batch *b, const part *p, const spvf_launch *w, rt_arg_block block) {
+static void copy_args(launch_batch *b, const launch_part *p, const spvf_launch *w,
+                      rt_arg_block block) {
     unsigned char *at = block.values;
     for (size_t n = 0; n < w->arg_count; n++) {
         const spvf_argument *a = &w->args[n];
-        block.args[n] = to_arg(p->program->device, &p->info->args[n], a);
+        block.args[n] = launch_arg(p->program->device, &p->info->args[n], a);
         if (a->buffer) {
             cmd_add_use(b->use, &b->uses, a->buffer, !p->info->args[n].read_only);
         } else if (a->bytes) {
@@ -220,12 +191,13 @@ static void copy_args(launch_batch *b, const part *p, const spvf_launch *w, rt_a
 
 /* `at`: room for the arguments. */
 static void add_launch(launch_batch *b, const spvf_launch *w, char *at) {
-    part *p = &b->parts[b->n];
-    *p = (part){w->program, prog_kernel(w->program, w->kernel), w->range};
+    launch_part *p = &b->parts[b->n];
+    *p = (launch_part){w->program, prog_kernel(w->program, w->kernel), w->range};
     prog_retain(w->program);
     const rt_arg_block block = rt_place_args(at, w->arg_count);
     copy_args(b, p, w, block);
-    rt_function *known = atomic_load_explicit(slot_of(p->program, p->info), memory_order_acquire);
+    rt_function *known =
+        atomic_load_explicit(launch_slot(p->program, p->info), memory_order_acquire);
     const rt_launch l = {known, &p->range, block.args, w->arg_count, .uneven = false};
     b->commands[b->n++] = (rt_command){.kind = RT_COMMAND_LAUNCH, .launch = l};
 }
@@ -233,7 +205,7 @@ static void add_launch(launch_batch *b, const spvf_launch *w, char *at) {
 /* at: batch_size bytes. */
 static void fill_batch(launch_batch *b, const launch_list *list, char *at) {
     b->commands = (rt_command *)(void *)at;
-    b->parts = (part *)(b->commands + list->n);
+    b->parts = (launch_part *)(b->commands + list->n);
     b->use = (spvf_use *)(b->parts + list->n);
     at += head_size(list);
     for (uint32_t n = 0; n < list->n; n++) {
@@ -263,16 +235,11 @@ launch_batch *launch_batch_new(const launch_list *list) {
 
 /* ------------------------------------------------------------------------------------- commands */
 
-/* A batch of its own, or one that it shares. */
-typedef struct {
-    spvf_command command; /* the first member */
-    launch_batch *batch, own;
-} launches;
-
 /* The uses of the event are those of the batch. */
 static void drop(spvf_event *e) {
     launches *l = (launches *)e;
     e->uses = 0;
+    launch_drop_joined(l);
     if (l->batch == &l->own)
         drop_batch(&l->own);
     else
@@ -300,7 +267,7 @@ bool launch_batch_is_known(const launch_batch *b) {
     return true;
 }
 
-static int32_t run(rt_event *e) {
+int32_t launch_run(rt_event *e) {
     launches *l = (launches *)e;
     search s = {.launches = l};
     spvf_status status = SPVF_OK;
@@ -324,11 +291,13 @@ static void use_batch(launches *l, launch_batch *b) {
     c->event.event.prompt = c->event.device->shared.base->can.in_order && launch_batch_is_known(b);
 }
 
+/* ------------------------------------------------------------------------------------ enqueuing */
+
 spvf_status launch_enqueue_list(spvf_queue *q, const launch_list *list, const spvf_wait *wait,
                                 spvf_event **out) {
     if (!prepare(list)) return SPVF_ERROR_MEMORY;
     const size_t head = aligned(sizeof(launches));
-    launches *l = (launches *)cmd_new_on_device(q, head + batch_size(list), 0, run);
+    launches *l = (launches *)cmd_new_on_device(q, head + batch_size(list), 0, launch_run);
     if (!l) return SPVF_ERROR_MEMORY;
     fill_batch(&l->own, list, (char *)l + head);
     use_batch(l, &l->own);
@@ -339,7 +308,8 @@ spvf_status launch_enqueue_list(spvf_queue *q, const launch_list *list, const sp
 
 spvf_status launch_enqueue_batch(spvf_queue *q, launch_batch *b, const spvf_wait *wait,
                                  spvf_event **out) {
-    launches *l = (launches *)cmd_new_on_device(q, sizeof *l, 0, run);
+    if (launch_join_batch(q, b, wait, out)) return SPVF_OK;
+    launches *l = (launches *)cmd_new_on_device(q, sizeof *l, 0, launch_run);
     if (!l) return SPVF_ERROR_MEMORY;
     rt_retain(&b->refs);
     use_batch(l, b);
@@ -361,6 +331,7 @@ spvf_status launch_enqueue(spvf_queue *q, const spvf_launch *w, const spvf_wait 
         fus_end(q->device);
         if (taken) return status;
     }
+    if (launch_join(q, w, wait, out)) return SPVF_OK;
     return launch_enqueue_list(q, &(launch_list){w, 1, 0}, wait, out);
 }
 

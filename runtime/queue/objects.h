@@ -4,7 +4,7 @@
  *   buffer.c     buffers
  *   commands.c   events, queues, functions of the host, markers and barriers
  *   transfers.c  reading, writing, copying and filling buffers
- *   launches.c   launches
+ *   launches.c   launches (launches.h); joins.c: those that are no commands of their own
  *   ahead.c      code of kernels before they are launched, and without
  *   fusion_args.c  arguments of fused kernels
  *   chain.c      launches that follow each other: what of them is one kernel (chain.h), by

@@ -128,6 +128,41 @@ static void add_user(const rt_access *a, rt_event *e, dropped *d) {
     r->nreaders = 0;
 }
 
+/* -------------------------------------------------------------------------------------- joining */
+
+rt_event *rt_queue_open_event(const rt_queue *q, const void *stream) {
+    rt_event *e = q->newest;
+    bool open = q->in_order && !q->finishing && e && e->is_begun && e->stream == stream &&
+                !e->has_outcome && !e->is_ending && !e->awaited && !e->waiting && !e->callbacks;
+    return open ? e : NULL;
+}
+
+static bool precedes(rt_event *before, const rt_event *e) {
+    return (before->is_begun && before->stream == e->stream) || has_ended(before);
+}
+
+static bool is_reader(const rt_resource *r, const rt_event *e) {
+    for (uint32_t k = r->nreaders; k-- > 0;)
+        if (r->readers[k] == e) return true;
+    return false;
+}
+
+bool rt_resource_join(rt_event *e, const rt_access *a, rt_dropped *d) {
+    rt_resource *r = a->resource;
+    if (r->range.scheduler) return false; /* it may share memory */
+    if (r->writer == e && !(a->writes && r->nreaders)) return true;
+    if (r->writer && !precedes(r->writer, e)) return false;
+    if (!a->writes && is_reader(r, e)) return true;
+    for (uint32_t k = 0; a->writes && k < r->nreaders; k++)
+        if (!precedes(r->readers[k], e)) return false;
+    dropped more = {d->list, d->n};
+    if (d->n + 1 + r->nreaders > RT_FEW_DROPPED) return false;
+    bool room = a->writes || make_room(r, &more);
+    if (room) add_user(a, e, &more);
+    d->n = more.n;
+    return room;
+}
+
 /* ------------------------------------------------------------------------------------ enqueuing */
 
 /* Most commands wait for few, and need no memory for lists of them. */

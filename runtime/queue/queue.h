@@ -276,6 +276,18 @@ int32_t rt_queue_finish(rt_queue *q);
 void rt_queue_fail(rt_queue *q, int32_t status);
 /* Gives the event to the scheduler.  False: there is no memory, and nothing has happened. */
 bool rt_enqueue(rt_queue *q, rt_event *e, const rt_order *order);
+/* With the lock held: the last command of the queue, if it has begun on this stream and nothing
+ * waits for its end, so that more of the stream's work may become a part of it; or NULL. */
+rt_event *rt_queue_open_event(const rt_queue *q, const void *stream);
+/* References that are given back when the lock has been. */
+enum { RT_FEW_DROPPED = 16 };
+typedef struct {
+    rt_event *list[RT_FEW_DROPPED];
+    uint32_t n;
+} rt_dropped;
+/* With the lock held: that event uses the memory, too, after all that do.  False: some of these have
+ * not begun on its stream, or there is no room. */
+bool rt_resource_join(rt_event *e, const rt_access *a, rt_dropped *d);
 /* Where the memory lies: commands that use other resources with bytes of it are ordered, too. */
 void rt_resource_place(rt_scheduler *s, rt_resource *r, const void *begin, size_t size);
 /* No command uses the memory any more, or will. */

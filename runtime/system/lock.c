@@ -75,6 +75,13 @@ bool rt_lock_take(rt_lock *l) {
     return !lost;
 }
 
+bool rt_lock_try(rt_lock *l) {
+    if (is_of_parent(l) || pthread_mutex_trylock(&l->mutex) != 0) return false;
+    l->depth++;
+    atomic_thread_fence(memory_order_release);
+    return true;
+}
+
 bool rt_lock_is_free(rt_lock *l) {
     if (is_of_parent(l) || pthread_mutex_trylock(&l->mutex) != 0) return false;
     pthread_mutex_unlock(&l->mutex);

@@ -27,6 +27,8 @@ void rt_lock_init(rt_lock *l, bool recursive);
 void rt_lock_free(rt_lock *l);
 /* False: in the parent it was in use by another thread; only one caller is told. */
 bool rt_lock_take(rt_lock *l);
+/* Takes it if it is free, and not one of a parent; never waits. */
+bool rt_lock_try(rt_lock *l);
 void rt_lock_release(rt_lock *l);
 /* Can this thread take the lock without waiting?  The next moment it may be otherwise; but false if
  * this thread has a lock that is not recursive. */

@@ -5,6 +5,7 @@
 typedef struct {
     cuda *d;
     cuda_pending *p;
+    const rt_more *more; /* of it */
     ir_arena *scratch;
 } submitting;
 
@@ -16,19 +17,46 @@ static void run(cuda *d, const rt_command *c, ir_arena *scratch) {
     }
 }
 
+static void enqueue_commands(cuda *d, const rt_more *s, ir_arena *scratch) {
+    for (size_t n = 0; n < s->count;) {
+        size_t replayed = cuda_replay_launches(d, s, n, scratch);
+        if (!replayed) run(d, &s->commands[n], scratch);
+        n += replayed ? replayed : 1;
+    }
+}
+
 static void enqueue_all(void *arg) {
     const submitting *a = arg;
     cuda *d = a->d;
     const rt_submission *s = a->p->submission;
+    const rt_more all = {s->commands, s->count, s->recording, s->content};
     cuda_enter(d);
     cuda_expect_begin(d, a->p);
-    for (size_t n = 0; n < s->count;) {
-        size_t replayed = cuda_replay_launches(d, s, n, a->scratch);
-        if (!replayed) run(d, &s->commands[n], a->scratch);
-        n += replayed ? replayed : 1;
-    }
+    enqueue_commands(d, &all, a->scratch);
     a->p->printers = d->printing;
     cuda_expect_end(d, a->p);
+}
+
+static void enqueue_more(void *arg) {
+    const submitting *a = arg;
+    cuda_enter(a->d);
+    enqueue_commands(a->d, a->more, a->scratch);
+}
+
+bool cuda_extend(rt_device *device, rt_submission *s, const rt_more *more, ir_status *failure) {
+    cuda *d = (cuda *)device;
+    ir_ctx *cx = &device->context->cx;
+    cuda_pending *p = (cuda_pending *)(void *)s->own;
+    if (!cuda_begin_more(d, p, more)) return false;
+    ir_arena scratch;
+    ir_arena_init(&scratch, cx);
+    bool ok = ir_try(cx, enqueue_more, &(submitting){d, p, more, &scratch});
+    *failure = ok ? IR_OK : cx->status;
+    ir_arena_free(&scratch);
+    d->kernel = NULL;
+    d->recorder = NULL;
+    cuda_end_more(d, p);
+    return true;
 }
 
 rt_progress cuda_submit(rt_device *device, rt_submission *s) {
@@ -38,7 +66,7 @@ rt_progress cuda_submit(rt_device *device, rt_submission *s) {
     *p = (cuda_pending){.submission = s};
     ir_arena scratch;
     ir_arena_init(&scratch, cx);
-    bool ok = ir_try(cx, enqueue_all, &(submitting){d, p, &scratch});
+    bool ok = ir_try(cx, enqueue_all, &(submitting){d, p, NULL, &scratch});
     ir_status status = cx->status;
     cuda_printer *printers = d->printing;
     ir_arena_free(&scratch);

@@ -194,6 +194,7 @@ const rt_driver rt_cuda_driver = {.name = "cuda",
                                   .name_of = name_of,
                                   .discard = cuda_discard,
                                   .submit = cuda_submit,
+                                  .extend = cuda_extend,
                                   .hurry = cuda_hurry,
                                   .await = cuda_await,
                                   .forget = cuda_forget};

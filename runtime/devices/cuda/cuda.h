@@ -166,6 +166,23 @@ typedef struct {
 #undef X
 } cu_calls;
 
+/* A range with the size of its groups. */
+typedef struct {
+    uint64_t global[3], offset[3], local[3];
+    uint64_t reach[3];  /* work-items of a block: as many as `local`, or several times as many */
+    uint64_t blocks[3]; /* if the range is one grid */
+} cuda_grid;
+
+/* What the last launch of a kernel became: the next one is often like it. */
+typedef struct {
+    spvf_range range;
+    bool uneven;           /* rt_launch */
+    bool is_large;         /* so that facts about arguments matter, */
+    unsigned known;        /* which were these */
+    rt_function *function; /* NULL: there was none */
+    cuda_grid grid;
+} cuda_choice;
+
 struct rt_memory {
     rt_owned owned; /* the first member */
     cu_address at;
@@ -190,6 +207,7 @@ struct rt_function {
     rt_program *constant[RT_MAX_CONSTANTS]; /* for values of these */
     unsigned constants;                     /* of them */
     bool told;                              /* that there are more values */
+    cuda_choice last;
     rt_function *next;
 };
 
@@ -220,14 +238,19 @@ struct rt_program {
     rt_program *variant[CUDA_VARIANTS]; /* by facts; NULL: not made */
 };
 
-/* A submission on its way. */
+/* A submission on its way; the device's lock is for what follows `event`. */
 typedef struct cuda_pending cuda_pending;
+enum { CUDA_MORE = 4 };
 struct cuda_pending {
     rt_submission *submission;
     cuda_printer *printers;
     cuda_event *begin, *event; /* before and after it, or NULL */
-    uint64_t number;           /* the first one has 1 */
+    uint64_t since, number;    /* the first one has 1; later, if it has been extended */
     cuda_pending *next;
+    const rt_function *more[CUDA_MORE]; /* that it has been extended by, besides its own */
+    bool is_listed;                     /* it has not ended */
+    bool grows;                         /* it is being extended: it does not end */
+    uint8_t more_count;
 };
 _Static_assert(sizeof(cuda_pending) <= RT_OWN_BYTES, "it lies in the submission");
 
@@ -295,6 +318,10 @@ void cuda_expect_begin(cuda *d, cuda_pending *p);
 void cuda_forget_begin(cuda *d, const cuda_pending *p);
 /* The submission, whose commands are in the stream, is told of when they have ended; throws. */
 void cuda_expect_end(cuda *d, cuda_pending *p);
+/* Between these two it does not end, and more of its commands are given to the stream.  False: it
+ * has ended, is not the last one, or has another event or too many kernels. */
+bool cuda_begin_more(cuda *d, cuda_pending *p, const rt_more *more);
+void cuda_end_more(cuda *d, cuda_pending *p);
 void cuda_hurry(rt_device *d);
 bool cuda_await(rt_device *d, rt_submission *s);
 /* Waits for all submissions, and ends the thread. */
@@ -310,16 +337,12 @@ void cuda_launch_grid(cuda *d, const cu_kernel_node *what);
 void cuda_record_grid(cuda *d, const cu_kernel_node *what, const size_t *size, size_t n);
 /* The launches of a recording from this command on, as a graph, or into the stream where none is made
  * of them.  How many there are; 0: fewer than two, which are left to the caller. */
-size_t cuda_replay_launches(cuda *d, const rt_submission *s, size_t first, ir_arena *scratch);
+size_t cuda_replay_launches(cuda *d, const rt_more *s, size_t first, ir_arena *scratch);
 void cuda_forget(rt_device *d, uint64_t recording);
 void cuda_free_replays(cuda *d);
 
-/* A range with the size of its groups, and a box of its groups. */
+/* A box of the groups of a range. */
 enum { CUDA_MOST_THREADS = 1024 /* of a block */ };
-typedef struct {
-    uint64_t global[3], offset[3], local[3];
-    uint64_t reach[3]; /* work-items of a block: as many as `local`, or several times as many */
-} cuda_grid;
 typedef struct {
     uint64_t first[3], blocks[3];
     unsigned threads[3]; /* of a block */
@@ -348,9 +371,11 @@ void cuda_discard(rt_device *d, rt_program *p);
  * there have been too many other values. */
 rt_function *cuda_with_constants(cuda *d, const rt_launch *l, ir_arena *scratch);
 void cuda_discard_constants(rt_device *d, rt_program *p);
-/* The kernel as code for this launch, and its range as blocks of threads that run it. */
-rt_function *cuda_variant(cuda *d, const rt_launch *l, cuda_grid *g);
+/* The kernel as code for this launch, and its range as blocks of threads that run it; until the next
+ * launch of the kernel. */
+const cuda_choice *cuda_choose(cuda *d, const rt_launch *l);
 void cuda_discard_variants(rt_device *d, rt_program *p);
 rt_progress cuda_submit(rt_device *d, rt_submission *s);
+bool cuda_extend(rt_device *d, rt_submission *s, const rt_more *more, ir_status *failure);
 
 #endif

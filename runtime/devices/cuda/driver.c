@@ -89,15 +89,22 @@ static const char *fatal_name(cu_result error) {
     return NULL;
 }
 
-/* With the lock held: adds the names that are not there yet. */
-static size_t add_kernels(const rt_submission *s, char *out, size_t n, size_t size) {
-    for (size_t k = 0; k < s->count && n < size; k++) {
-        char name[100];
-        if (s->commands[k].kind != RT_COMMAND_LAUNCH) continue;
-        snprintf(name, sizeof name, "'%.90s'", s->commands[k].launch.function->name);
-        if (!strstr(out, name))
-            n += (size_t)snprintf(out + n, size - n, "%s%s", n ? ", " : "", name);
-    }
+/* Unless it is there already. */
+static size_t add_kernel(const rt_function *f, char *out, size_t n, size_t size) {
+    char name[100];
+    snprintf(name, sizeof name, "'%.90s'", f->name);
+    if (n < size && !strstr(out, name))
+        n += (size_t)snprintf(out + n, size - n, "%s%s", n ? ", " : "", name);
+    return n;
+}
+
+/* With the lock held. */
+static size_t add_kernels(const cuda_pending *p, char *out, size_t n, size_t size) {
+    const rt_submission *s = p->submission;
+    for (size_t k = 0; k < s->count; k++)
+        if (s->commands[k].kind == RT_COMMAND_LAUNCH)
+            n = add_kernel(s->commands[k].launch.function, out, n, size);
+    for (unsigned k = 0; k < p->more_count; k++) n = add_kernel(p->more[k], out, n, size);
     return n;
 }
 
@@ -105,7 +112,7 @@ static void list_kernels(const cuda *d, char *out, size_t size) {
     size_t n = 0;
     *out = 0;
     for (const cuda_pending *p = d->first; p && n < size; p = p->next)
-        n = add_kernels(p->submission, out, n, size);
+        n = add_kernels(p, out, n, size);
 }
 
 void cuda_list_kernels(cuda *d, char *out, size_t size) {

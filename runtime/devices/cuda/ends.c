@@ -147,8 +147,9 @@ static void note_time(const cuda *d, const cuda_pending *p) {
 /* With the lock held: takes the submissions up to a number, and their events back. */
 static cuda_pending *take_until(cuda *d, uint64_t number) {
     cuda_pending *list = d->first, **at = &list;
-    for (; *at && (*at)->number <= number; at = &(*at)->next) {
+    for (; *at && (*at)->number <= number && !(*at)->grows; at = &(*at)->next) {
         cuda_pending *p = *at;
+        p->is_listed = false;
         if (p->begin) note_time(d, p);
         if (p->begin) leave_event(d, p->begin);
         if (p->event) leave_event(d, p->event);
@@ -285,13 +286,58 @@ void cuda_expect_end(cuda *d, cuda_pending *p) {
     bool ok = start_thread(d);
     if (!ok && p->event) leave_event(d, p->event);
     if (ok) {
-        p->number = ++d->submitted;
+        p->since = p->number = ++d->submitted;
+        p->is_listed = true;
         *d->end = p;
         d->end = &p->next;
         if (d->sleeps) pthread_cond_signal(&d->change);
     }
     pthread_mutex_unlock(&d->lock);
     if (!ok) ir_throw(&d->base.context->cx, IR_ERR_MEMORY);
+}
+
+/* ----------------------------------------------------------------------------------- extensions
+ *
+ * The end of a submission that is extended is that of what it is extended by: it gets the next
+ * number, so what has been recorded in the stream before does not tell of it any more.
+ */
+
+static bool has_kernel(const cuda_pending *p, const rt_function *f) {
+    const rt_submission *s = p->submission;
+    for (size_t n = 0; n < s->count; n++)
+        if (s->commands[n].kind == RT_COMMAND_LAUNCH && s->commands[n].launch.function == f)
+            return true;
+    for (unsigned n = 0; n < p->more_count; n++)
+        if (p->more[n] == f) return true;
+    return false;
+}
+
+/* With the lock held: messages name its kernels. */
+static bool take_kernels(cuda_pending *p, const rt_more *more) {
+    if (more->commands == p->submission->commands) return true;
+    for (size_t n = 0; n < more->count; n++) {
+        const rt_function *f = more->commands[n].launch.function;
+        if (f->prints) return false;
+        if (has_kernel(p, f)) continue;
+        if (p->more_count == CUDA_MORE) return false;
+        p->more[p->more_count++] = f;
+    }
+    return true;
+}
+
+bool cuda_begin_more(cuda *d, cuda_pending *p, const rt_more *more) {
+    pthread_mutex_lock(&d->lock);
+    p->grows = p->is_listed && !p->next && !p->event && !p->printers && take_kernels(p, more);
+    bool grows = p->grows;
+    pthread_mutex_unlock(&d->lock);
+    return grows;
+}
+
+void cuda_end_more(cuda *d, cuda_pending *p) {
+    pthread_mutex_lock(&d->lock);
+    p->number = ++d->submitted;
+    p->grows = false;
+    pthread_mutex_unlock(&d->lock);
 }
 
 void cuda_hurry(rt_device *device) {

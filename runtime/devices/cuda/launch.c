@@ -135,7 +135,7 @@ static void launch_part(void *user, const cuda_part *part) {
 static void launch_whole(const launching *a) {
     cuda_part all = {.first = {0}};
     for (unsigned k = 0; k < 3; k++) {
-        all.blocks[k] = a->grid->global[k] / a->grid->reach[k];
+        all.blocks[k] = a->grid->blocks[k];
         all.threads[k] = (unsigned)a->grid->local[k];
     }
     launch_blocks(a, &all);
@@ -143,21 +143,22 @@ static void launch_whole(const launching *a) {
 
 void cuda_launch(cuda *d, const rt_launch *given, ir_arena *scratch) {
     rt_launch l = *given;
-    cuda_grid g;
     if (is_empty(l.range)) return;
     d->kernel = l.function->name;
     l.function = cuda_with_constants(d, &l, scratch);
-    l.function = cuda_variant(d, &l, &g);
+    const cuda_choice *chosen = cuda_choose(d, &l);
+    const cuda_grid *g = &chosen->grid;
+    l.function = chosen->function;
     check_local(d, &l);
     parameters p;
     make_room(&p, l.count + PASS_BOX_NUMBERS + 1 + HIDDEN, scratch);
-    list_parameters(d, &l, &g, &p);
+    list_parameters(d, &l, g, &p);
     allow_shared(d, l.function, p.shared);
-    launching a = {d, l.function, &g, &p};
+    launching a = {d, l.function, g, &p};
     if (l.function->parts == PASS_WHOLE)
         launch_whole(&a);
     else
-        cuda_each_part(&g, l.function->parts == PASS_GUARDED, launch_part, &a);
+        cuda_each_part(g, l.function->parts == PASS_GUARDED, launch_part, &a);
     if (l.function->prints) cuda_end_print(d);
     d->kernel = NULL;
 }

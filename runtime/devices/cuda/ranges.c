@@ -76,10 +76,13 @@ static void choose_local(cuda *d, rt_function *f, cuda_grid *g) {
 
 /* ---------------------------------------------------------------------------------------- grids */
 
-static bool is_whole(const cuda_grid *g) {
-    for (unsigned k = 0; k < 3; k++)
-        if (g->global[k] % g->reach[k] || g->global[k] / g->reach[k] > most_blocks[k]) return false;
-    return true;
+static bool is_whole(cuda_grid *g) {
+    bool whole = true;
+    for (unsigned k = 0; k < 3; k++) {
+        g->blocks[k] = g->global[k] / g->reach[k];
+        whole &= g->blocks[k] * g->reach[k] == g->global[k] && g->blocks[k] <= most_blocks[k];
+    }
+    return whole;
 }
 
 static void check_sizes(cuda *d, const rt_launch *l, const cuda_grid *g, bool open) {

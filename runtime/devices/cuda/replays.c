@@ -32,12 +32,13 @@ struct cuda_replay {
     uint64_t recording;
     uint64_t content; /* of the submission that the graph is of (rt_submission); 0: unknown */
     size_t first;     /* command of its submissions */
+    size_t launches;  /* of the content */
     bool refused;     /* the driver does not make it */
     cu_graph graph;
     cu_replay replay; /* NULL: not made yet */
     replay_node *nodes;
     size_t n;
-    uint64_t last; /* number of the last submission that has run it */
+    uint64_t last; /* number that the last submission which has run it had then */
     cuda_replay *next;
 };
 
@@ -142,7 +143,7 @@ static bool has_graphs(const cu_calls *cu) {
 }
 
 /* Launches from there on that may be nodes. */
-static size_t count_launches(const rt_submission *s, size_t first) {
+static size_t count_launches(const rt_more *s, size_t first) {
     size_t n = first;
     while (n < s->count && s->commands[n].kind == RT_COMMAND_LAUNCH &&
            !s->commands[n].launch.function->prints)
@@ -185,20 +186,23 @@ static bool run(cuda *d, cuda_replay *r) {
     return false;
 }
 
-size_t cuda_replay_launches(cuda *d, const rt_submission *s, size_t first, ir_arena *scratch) {
+size_t cuda_replay_launches(cuda *d, const rt_more *s, size_t first, ir_arena *scratch) {
+    cuda_replay *r = s->recording ? find_replay(d, s->recording, first) : NULL;
+    if (r && r->content && r->content == s->content && start_graph(d, r)) return r->launches;
     size_t n = s->recording && has_graphs(d->cu) ? count_launches(s, first) : 0;
     if (n < 2) return 0;
-    cuda_replay *r = find_replay(d, s->recording, first);
     bool makes = r && !r->refused;
     if (!r) note_recording(d, s->recording, first);
-    if (makes && r->content && r->content == s->content && start_graph(d, r)) return n;
     struct cuda_recorder recorder = {.scratch = scratch};
     if (makes) {
         r->content = 0;
         d->recorder = &recorder;
     }
     for (size_t k = 0; k < n; k++) cuda_launch(d, &s->commands[first + k].launch, scratch);
-    if (makes && run(d, r)) r->content = s->content;
+    if (makes && run(d, r)) {
+        r->content = s->content;
+        r->launches = n;
+    }
     d->recorder = NULL;
     return n;
 }
@@ -209,7 +213,7 @@ size_t cuda_replay_launches(cuda *d, const rt_submission *s, size_t first, ir_ar
 static void free_forgotten(cuda *d) {
     for (cuda_replay **at = &d->replays, *r; (r = *at);) {
         pthread_mutex_lock(&d->lock);
-        bool is_running = d->first && d->first->number <= r->last;
+        bool is_running = d->first && d->first->since <= r->last;
         pthread_mutex_unlock(&d->lock);
         if (r->recording || is_running) {
             at = &r->next;

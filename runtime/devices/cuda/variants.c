@@ -112,18 +112,43 @@ static rt_function *fit(cuda *d, const rt_launch *l, unsigned facts, cuda_grid *
     }
 }
 
-rt_function *cuda_variant(cuda *d, const rt_launch *l, cuda_grid *g) {
+static unsigned find_facts(const cuda *d, const rt_launch *l) {
+    return (are_apart(d, l) ? CUDA_APART : 0) | (are_aligned(l) ? CUDA_ALIGNED : 0);
+}
+
+/* The facts about arguments are only looked at if the launch is large. */
+static void choose(cuda *d, const rt_launch *l, cuda_choice *to) {
     unsigned facts = has_wide_ids(l->range) ? CUDA_WIDE : 0;
     rt_function *f = NULL;
+    cuda_grid *g = &to->grid;
     if (!cuda_shape(d, l, g)) facts |= CUDA_PARTS;
-    if (!facts && !is_large(d, g)) return l->function;
-    if (is_large(d, g)) {
-        unsigned known =
-            facts | (are_apart(d, l) ? CUDA_APART : 0) | (are_aligned(l) ? CUDA_ALIGNED : 0);
-        if (!l->function->observes_groups) f = fit(d, l, known | CUDA_COARSE, g);
-        if (!f && known != facts) f = fit(d, l, known, g);
-    }
-    return f ? f : fit(d, l, facts, g);
+    to->is_large = is_large(d, g);
+    to->known = to->is_large ? find_facts(d, l) : 0;
+    if (!facts && !to->is_large) f = l->function;
+    if (to->is_large && !l->function->observes_groups)
+        f = fit(d, l, facts | to->known | CUDA_COARSE, g);
+    if (!f && to->known) f = fit(d, l, facts | to->known, g);
+    to->function = f ? f : fit(d, l, facts, g);
+}
+
+static bool is_like(const cuda *d, const cuda_choice *last, const rt_launch *l) {
+    const spvf_range *a = &last->range, *b = l->range;
+    if (!last->function || a->dims != b->dims || last->uneven != l->uneven) return false;
+    for (unsigned k = 0; k < b->dims; k++)
+        if (a->global[k] != b->global[k] || a->local[k] != b->local[k] ||
+            a->offset[k] != b->offset[k])
+            return false;
+    return !last->is_large || last->known == find_facts(d, l);
+}
+
+const cuda_choice *cuda_choose(cuda *d, const rt_launch *l) {
+    cuda_choice *last = &l->function->last;
+    if (is_like(d, last, l)) return last;
+    last->function = NULL; /* choosing may throw */
+    choose(d, l, last);
+    last->uneven = l->uneven;
+    last->range = *l->range;
+    return last;
 }
 
 void cuda_discard_variants(rt_device *d, rt_program *p) {

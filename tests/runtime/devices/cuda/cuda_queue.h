@@ -6,7 +6,10 @@
 #include "tests/runtime/devices/cuda/cuda_bench.h"
 #include "tests/runtime/queue/add_kernel.h"
 
-static const char kernels[] = "target 64\n" ADD_KERNEL;
+#ifndef QUEUE_KERNELS
+#define QUEUE_KERNELS ADD_KERNEL
+#endif
+static const char kernels[] = "target 64\n" QUEUE_KERNELS;
 
 enum { N = 300, BYTES = 4 * N, BUFFERS = 6 };
 

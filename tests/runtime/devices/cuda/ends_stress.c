@@ -31,7 +31,7 @@ static void run_kernel(const fake_cuda_launch *l, void **params) {
     for (int n = 0; n < N; n++) out[n] = in[n] + k;
 }
 
-/* One buffer, to which launches and runs of a graph add. */
+/* A buffer, to which launches and runs of a graph add. */
 typedef struct {
     uint32_t seed;
     spvf_queue *queue;
@@ -99,6 +99,21 @@ static void change_graph(user *u) {
     u->of_graph = LAUNCHES - 1 + k;
 }
 
+/* Another buffer takes the place of this one, which the launches that use it keep.  The graph is that
+ * of the new one. */
+static void renew_buffer(user *u) {
+    const int32_t k = (int32_t)choose(u, 10);
+    spvf_argument args[3];
+    spvf_buffer *old = u->buffer;
+    spvf_launch l = add(u, args, &k);
+    check(spvf_buffer_create(device, N * sizeof(int32_t), NULL, 0, &u->buffer));
+    args[0].buffer = u->buffer;
+    check(spvf_queue_launch(u->queue, &l, NULL, NULL));
+    check(spvf_graph_set_buffer(u->graph, old, u->buffer));
+    spvf_buffer_destroy(old);
+    u->sum += k;
+}
+
 static void expect_sum(user *u) {
     int32_t back[N];
     check(spvf_queue_read(u->queue, u->buffer, 0, back, sizeof back, NULL, NULL));
@@ -111,7 +126,7 @@ static void take_turn(user *u) {
     case 0: check(spvf_queue_finish(u->queue)); break;
     case 1: expect_sum(u); break;
     case 2: change_graph(u); break;
-    case 3:
+    case 3: renew_buffer(u); break;
     case 4:
     case 5:
     case 6: run_graph(u); break;
