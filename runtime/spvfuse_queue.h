@@ -279,7 +279,15 @@ SPVF_API spvf_status spvf_queue_barrier(spvf_queue *queue, const spvf_wait *wait
  * Launches run in the order in which they were recorded, as far as their buffers tell.  Those that
  * follow each other are fused as far as it goes, and as far as the device can run what comes of it;
  * a refusal is kept for spvf_graph_get_kernel, and the launches on both sides of it run one after
- * the other.  Committing compiles what was fused. */
+ * the other.  Committing compiles what was fused.
+ *
+ * Several devices: a launch runs on the device of its program, which need not be that of the graph,
+ * and its buffers may be of any device.  Launches that follow each other on one device are fused, and
+ * others are not (fuse.devices).  A launch that uses a buffer of another device works on the same
+ * memory if both devices work in memory of the program, and otherwise on a copy that belongs to the
+ * graph: the contents are copied when the launch needs them and does not have them yet, and when the
+ * graph has run the buffer has them, unless it is internal.  Copies are of whole buffers
+ * (spvf_graph_get_copy).  Launches that need nothing of each other run at the same time. */
 
 typedef struct {
     size_t size;
@@ -300,19 +308,19 @@ SPVF_API spvf_status spvf_graph_create(spvf_device *device, const spvf_graph_opt
                                        spvf_graph **out);
 /* Frees the graph; runs that are under way go on.  NULL: nothing happens. */
 SPVF_API void spvf_graph_destroy(spvf_graph *graph);
-/* Records a launch; *index (or NULL) is its number.  SPVF_ERROR_ARGUMENT: as of spvf_queue_launch,
- * or the graph is committed already.  SPVF_ERROR_MEMORY. */
+/* Records a launch, which may be for another device than the graph is of; *index (or NULL) is its
+ * number.  SPVF_ERROR_ARGUMENT: as of spvf_queue_launch, or the graph is committed already.
+ * SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_graph_launch(spvf_graph *graph, const spvf_launch *what, size_t *index);
 /* The contents of the buffer are not needed when the graph has run, and were not before: memory of
  * items or work-groups may take its place, and if so it is never allocated.  SPVF_ERROR_ARGUMENT:
- * an argument is NULL, the buffer is of another device, or the graph is committed already.
- * SPVF_ERROR_MEMORY. */
+ * an argument is NULL, or the graph is committed already.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_graph_internal(spvf_graph *graph, spvf_buffer *buffer, spvf_promote kind);
 /* The launch stays by itself.  SPVF_ERROR_ARGUMENT: graph is NULL or committed already, or there is
  * no such launch. */
 SPVF_API spvf_status spvf_graph_exclude(spvf_graph *graph, size_t index);
 /* Fuses and ends recording.  After an error the graph may be destroyed only; SPVF_ERROR_REFUSED: it
- * is strict. */
+ * is strict, or buffers that share memory would be copied to another device. */
 SPVF_API spvf_status spvf_graph_commit(spvf_graph *graph);
 
 /* What became of the launches, once committed: kernels, each of some of them. */
@@ -327,6 +335,17 @@ SPVF_API size_t spvf_graph_kernel_count(const spvf_graph *graph);
  * none. */
 SPVF_API spvf_graph_kernel spvf_graph_get_kernel(const spvf_graph *graph, size_t index);
 
+/* What a run copies from one device to another, once committed. */
+typedef struct {
+    spvf_buffer *buffer; /* of the program: the contents are those of it, or of a copy of it */
+    spvf_device *from, *to;
+    size_t kernel; /* that needs it; spvf_graph_kernel_count: the program does, in the end */
+} spvf_graph_copy;
+/* How many copies between devices a run makes; 0 before the graph is committed. */
+SPVF_API size_t spvf_graph_copy_count(const spvf_graph *graph);
+/* Copy `index`, from 0, in the order in which they are enqueued.  Zeros: there is none. */
+SPVF_API spvf_graph_copy spvf_graph_get_copy(const spvf_graph *graph, size_t index);
+
 /* Enqueues a run; it may be running already.  SPVF_ERROR_ARGUMENT: graph or queue is NULL, the
  * graph was not committed, or the queue is of another device.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_graph_run(spvf_graph *graph, spvf_queue *queue, const spvf_wait *wait,
@@ -339,7 +358,7 @@ SPVF_API spvf_status spvf_graph_set_value(spvf_graph *graph, size_t index, size_
                                           const void *bytes, size_t size);
 /* Wherever the old buffer was; the new one has the same size, and shares no memory with others of
  * the graph; nor does the old one, when launches have been fused.  SPVF_ERROR_ARGUMENT: one of the
- * two is not so, or a buffer is NULL or of another device.  SPVF_ERROR_MEMORY. */
+ * two is not so, or a buffer is NULL, or they are of different devices.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_graph_set_buffer(spvf_graph *graph, spvf_buffer *old, spvf_buffer *now);
 
 /* ------------------------------------------------------------------------------------------ fusing

@@ -272,6 +272,21 @@ void rt_explain(rt_report *report, const spvf_fuse_options *options,
     explain_decisions(&e);
 }
 
+spvf_explanation *rt_explain_refusal(spvf_context *context, const char *rule, const char *text) {
+    ir_arena arena;
+    ir_arena_init(&arena, &context->cx);
+    rt_report *report = ir_new(&arena, rt_report);
+    spvf_decision *d = ir_new(&arena, spvf_decision);
+    *d = (spvf_decision){.rule = rule,
+                         .text = ir_strdup(&arena, text),
+                         .refusal = true,
+                         .cure = pass_find_fuse_rule(rule)->cure};
+    report->info =
+        (spvf_explanation){.name = "", .decisions = d, .decision_count = 1, .refusal = d};
+    report->arena = arena;
+    return &report->info;
+}
+
 void spvf_explanation_destroy(spvf_explanation *explanation) {
     if (!explanation) return;
     ir_arena arena = ((rt_report *)explanation)->arena;

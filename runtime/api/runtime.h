@@ -96,6 +96,8 @@ typedef struct {
 rt_param_classes rt_find_classes(ir_arena *a, const pass_fuse_request *r);
 /* The number of the first parameter that is the same. */
 uint32_t rt_class_of(const rt_param_classes *c, uint32_t member, uint32_t param);
+/* An explanation of nothing but one refusal, by a rule of fuse_rules.def; throws.  (explain.c) */
+spvf_explanation *rt_explain_refusal(spvf_context *context, const char *rule, const char *text);
 /* The device cannot run what was fused: its explanation is that of a refusal from here on; throws.
  * (fusion.c, as the next ones) */
 void rt_fusion_refuse(spvf_fusion *fusion, const char *why);

@@ -30,6 +30,22 @@ void *buf_place(const spvf_buffer *b) {
 }
 
 typedef struct {
+    const spvf_buffer *buffer;
+    void *place;
+} placing;
+
+static void find_place(void *arg) {
+    placing *p = arg;
+    p->place = buf_place(p->buffer);
+}
+
+void *buf_find_place(spvf_buffer *b) {
+    placing p = {b, NULL};
+    dev_run(b->device, find_place, &p);
+    return p.place;
+}
+
+typedef struct {
     const spvf_device *device;
     spvf_buffer *best;
 } search;

@@ -274,14 +274,33 @@ static bool enqueue(spvf_event *e, rt_enqueue_kind kind, const spvf_wait *wait) 
     return ok;
 }
 
+static const char used[] = "a command uses a buffer of what is being fused";
+
+/* Is it among those that queues of the device fuse? */
+static bool is_near(const spvf_event *e, const spvf_buffer *b) {
+    return b->device->fusing == e->device->fusing;
+}
+
+/* A copy between two devices uses a buffer of each. */
+static void need_foreign_buffers(const spvf_event *e) {
+    for (uint32_t k = 0; k < e->uses; k++) {
+        spvf_buffer *b = e->use[k].buffer;
+        if (is_near(e, b) || !fus_is_active(b->device)) continue;
+        fus_begin(b->device);
+        fus_need_buffer(b, used);
+        fus_end(b->device);
+    }
+}
+
 spvf_status cmd_submit(spvf_event *e, rt_enqueue_kind kind, const spvf_wait *wait,
                        spvf_event **out) {
     fus_need_foreign(e->device, wait);
+    need_foreign_buffers(e);
     const bool active = fus_is_active(e->device);
     if (active) {
         fus_begin(e->device);
         for (uint32_t k = 0; k < e->uses; k++)
-            fus_need_buffer(e->use[k].buffer, "a command uses a buffer of what is being fused");
+            if (is_near(e, e->use[k].buffer)) fus_need_buffer(e->use[k].buffer, used);
         fus_need_all(e->device, wait);
     }
     bool ok = enqueue(e, kind, wait);
@@ -344,6 +363,11 @@ spvf_status spvf_queue_host(spvf_queue *q, spvf_status (*function)(void *user), 
     h->user = user;
     for (size_t k = 0; k < use_count; k++) cmd_use(&h->event, uses[k].buffer, uses[k].writes);
     return cmd_submit(&h->event, RT_ENQUEUE_COMMAND, wait, out);
+}
+
+spvf_status nothing_enqueue(spvf_queue *q, const spvf_wait *wait, spvf_event **out) {
+    spvf_event *e = cmd_new(q, sizeof *e, 0, NULL);
+    return e ? cmd_submit(e, RT_ENQUEUE_COMMAND, wait, out) : SPVF_ERROR_MEMORY;
 }
 
 static spvf_status enqueue_nothing(spvf_queue *q, const char *call, rt_enqueue_kind kind,

@@ -1,9 +1,7 @@
-/* graph.c — launches that are recorded, fused, and run again and again.
+/* graph.c — launches that are recorded and fused, to be run again and again.
  *
- * Committing divides the launches into kernels (chain.c).  What is fused becomes a program of its
- * own.  A run enqueues one command for each kernel, or one for all if the device runs commands in
- * order: then its submissions have the number of a recording, so the device may keep what it makes
- * of them.
+ * Committing divides the launches by device (graph_devices.c), and those of a part into kernels
+ * (chain.c).  What is fused becomes a program of its own.
  */
 #include "runtime/queue/graph.h"
 
@@ -23,7 +21,6 @@ spvf_status graph_create(spvf_device *d, const char *call, const spvf_graph_opti
     dev_context(d, &g->context);
     ir_arena_init(&g->arena, &g->context.cx);
     g->options = o;
-    g->recording = rt_new_recording();
     g->device = d;
     dev_retain(d);
     *out = g;
@@ -62,21 +59,25 @@ static void drop_node(graph_node *n) {
 }
 
 void graph_forget_run(spvf_graph *g) {
-    launch_batch_release(g->batch);
-    g->batch = NULL;
+    for (uint32_t n = 0; n < g->parts.n; n++) {
+        launch_batch_release(g->parts.data[n].batch);
+        g->parts.data[n].batch = NULL;
+    }
 }
 
 static void forget_recording(void *arg) {
-    const spvf_graph *g = arg;
-    rt_device *d = g->device->shared.base;
-    if (d->driver->forget) d->driver->forget(d, g->recording);
+    const graph_part *p = arg;
+    rt_device *d = p->device->shared.base;
+    if (d->driver->forget) d->driver->forget(d, p->recording);
 }
 
 void spvf_graph_destroy(spvf_graph *g) {
     if (!g) return;
     graph_forget_run(g);
-    if (g->ready) dev_run(g->device, forget_recording, g);
+    for (uint32_t n = 0; g->ready && n < g->parts.n; n++)
+        dev_run(g->parts.data[n].device, forget_recording, &g->parts.data[n]);
     for (uint32_t k = 0; k < g->kernels.n; k++) rt_chain_kernel_free(&g->kernels.data[k].parts);
+    graph_free_devices(g);
     for (uint32_t n = 0; n < g->nodes.n; n++) drop_node(&g->nodes.data[n]);
     for (uint32_t n = 0; n < g->internals.n; n++) buf_release(g->internals.data[n].buffer);
     ir_arena_free(&g->arena);
@@ -102,8 +103,13 @@ static void record_launch(void *arg) {
     *to = (graph_node){.launch = *w};
     to->launch.args = args;
     to->launch.kernel = prog_kernel(w->program, w->kernel)->name;
-    for (size_t n = 0; n < w->arg_count; n++)
-        if (args[n].buffer) buf_retain(args[n].buffer);
+    spvf_graph *g = r->graph;
+    g->spread |= w->program->device != g->device;
+    for (size_t n = 0; n < w->arg_count; n++) {
+        if (!args[n].buffer) continue;
+        buf_retain(args[n].buffer);
+        g->spread |= args[n].buffer->device != g->device;
+    }
     prog_retain(w->program);
 }
 
@@ -116,9 +122,11 @@ spvf_status spvf_graph_launch(spvf_graph *g, const spvf_launch *w, size_t *index
     spvf_launch found;
     if (!w) return graph_refuse(g, __func__, "what is NULL");
     spvf_status status = check_recording(g, __func__);
-    if (status == SPVF_OK) status = launch_find_buffers(g->device, __func__, w, &found);
+    spvf_device *device = w->program ? w->program->device : NULL;
+    if (status == SPVF_OK)
+        status = launch_find_buffers(device ? device : g->device, __func__, w, &found);
     if (status != SPVF_OK) return status;
-    status = launch_check(g->device, __func__, &found);
+    status = launch_check_spread(g->device, __func__, &found);
     if (status == SPVF_OK) status = graph_record(g, &found);
     if (status == SPVF_OK && index) *index = g->nodes.n - 1;
     launch_release_buffers(w, &found);
@@ -135,7 +143,6 @@ spvf_status spvf_graph_internal(spvf_graph *g, spvf_buffer *b, spvf_promote kind
     spvf_status status = check_recording(g, __func__);
     if (status != SPVF_OK) return status;
     if (!b) return graph_refuse(g, __func__, "buffer is NULL");
-    if (b->device != g->device) return graph_refuse(g, __func__, "buffer is of another device");
     if ((unsigned)kind > SPVF_PROMOTE_LOCAL)
         return graph_refuse(g, __func__, "%d is no kind of promotion", (int)kind);
     recording r = {.graph = g, .internal = {b, kind}};
@@ -163,32 +170,40 @@ void graph_may_be_refused(spvf_graph *g) { g->options.strict = false; }
 
 /* -------------------------------------------------------------------- launches of fused kernels */
 
-static const spvf_argument *given(const spvf_graph *g, uint32_t first, uint32_t member,
-                                  uint32_t param) {
-    return &g->nodes.data[first + member].launch.args[param];
+/* What a kernel of a part was recorded with. */
+typedef struct {
+    const spvf_graph *graph;
+    const graph_part *part;
+    const rt_chain_kernel *kernel;
+} given_to;
+
+static const spvf_argument *given(const given_to *to, uint32_t member, uint32_t param) {
+    const uint32_t n = to->part->first + to->kernel->first + member;
+    return &to->graph->nodes.data[n].launch.args[param];
 }
 
 static size_t reach(const spvf_argument *a) { return a->buffer->size - a->offset; }
 
 /* The arguments of a fused kernel: of buffers that begin at the same address the one that goes
  * farthest, so that all other uses of that memory overlap it. */
-static void find_args(const spvf_graph *g, const rt_chain_kernel *k, spvf_argument *args) {
-    const spvf_fusion_info *info = spvf_fusion_get_info(k->fusion);
+static void find_args(const given_to *to, spvf_argument *args) {
+    const spvf_fusion_info *info = spvf_fusion_get_info(to->kernel->fusion);
     for (size_t n = 0; n < info->arg_count; n++)
-        args[n] = *given(g, k->first, info->args[n].member, info->args[n].param);
+        args[n] = *given(to, info->args[n].member, info->args[n].param);
     for (size_t n = 0; n < info->param_count; n++) {
         const spvf_param_info *p = &info->params[n];
         if (p->use != SPVF_PARAM_SAME || p->kind != SPVF_ARG_BUFFER) continue;
-        const spvf_argument *a = given(g, k->first, p->member, p->param);
+        const spvf_argument *a = given(to, p->member, p->param);
         if (a->buffer && reach(a) > reach(&args[p->arg])) args[p->arg] = *a;
     }
+    for (size_t n = 0; n < info->arg_count; n++)
+        args[n].buffer = graph_local(to->graph, to->part->device, args[n].buffer);
 }
 
-/* The launch of a fused kernel, for whose arguments there is room. */
-static spvf_launch fused_launch(const spvf_graph *g, const rt_chain_kernel *k,
-                                spvf_argument *args) {
+spvf_launch graph_fused_launch(const spvf_graph *g, const graph_part *p, const rt_chain_kernel *k,
+                               spvf_argument *args) {
     const spvf_fusion_info *info = spvf_fusion_get_info(k->fusion);
-    find_args(g, k, args);
+    find_args(&(given_to){g, p, k}, args);
     return (spvf_launch){.program = k->made,
                          .kernel = info->name,
                          .range = info->range,
@@ -198,8 +213,9 @@ static spvf_launch fused_launch(const spvf_graph *g, const rt_chain_kernel *k,
 
 /* --------------------------------------------------------------------------------------- fusing */
 
+/* What several parts use has contents when one of them has run. */
 static const graph_internal *find_internal(const spvf_graph *g, const spvf_buffer *b) {
-    for (uint32_t n = 0; n < g->internals.n; n++)
+    for (uint32_t n = 0; n < g->internals.n && !graph_is_shared(g, b); n++)
         if (g->internals.data[n].buffer == b) return &g->internals.data[n];
     return NULL;
 }
@@ -208,7 +224,7 @@ static const char host_memory; /* the one that all addresses belong to */
 
 /* From its offset on all of a buffer can be reached.  What lies nowhere yet is memory of its
  * own.  An address that leads to no buffer can reach everything, and NULL nothing. */
-static rt_chain_arg chain_arg(const spvf_graph *g, const spvf_arg_info *info,
+static rt_chain_arg chain_arg(const spvf_graph *g, const spvf_device *d, const spvf_arg_info *info,
                               const spvf_argument *a) {
     if (!a->buffer && info->kind == SPVF_ARG_BUFFER)
         return (rt_chain_arg){.memory = &host_memory,
@@ -216,8 +232,9 @@ static rt_chain_arg chain_arg(const spvf_graph *g, const spvf_arg_info *info,
                               .end = a->address ? UINTPTR_MAX : 0};
     if (!a->buffer) return (rt_chain_arg){.bytes = a->bytes, .size = a->size};
     const graph_internal *i = find_internal(g, a->buffer);
-    const uintptr_t base = (uintptr_t)buf_place(a->buffer);
-    return (rt_chain_arg){.memory = base ? &host_memory : (const void *)a->buffer,
+    const spvf_buffer *local = graph_local(g, d, a->buffer);
+    const uintptr_t base = (uintptr_t)buf_place(local);
+    return (rt_chain_arg){.memory = base ? &host_memory : (const void *)local,
                           .address = base + a->offset,
                           .begin = base + a->offset,
                           .end = base + a->buffer->size,
@@ -227,8 +244,9 @@ static rt_chain_arg chain_arg(const spvf_graph *g, const spvf_arg_info *info,
 
 typedef struct {
     spvf_graph *graph;
-    rt_chain_link *links;
-    rt_chain_arg *args; /* of all links */
+    graph_part *part;
+    rt_chain_link *links; /* room for those of any part, as the next ones */
+    rt_chain_arg *args;
     rt_chain_kernel *division;
 } committing;
 
@@ -236,12 +254,12 @@ typedef struct {
 static void make_links(void *arg) {
     const committing *c = arg;
     rt_chain_arg *args = c->args;
-    for (uint32_t k = 0; k < c->graph->nodes.n; k++) {
-        const graph_node *n = &c->graph->nodes.data[k];
+    for (uint32_t k = 0; k < c->part->count; k++) {
+        const graph_node *n = &c->graph->nodes.data[c->part->first + k];
         const spvf_launch *l = &n->launch;
         const spvf_kernel_info *info = prog_kernel(l->program, l->kernel);
         for (size_t a = 0; a < l->arg_count; a++)
-            args[a] = chain_arg(c->graph, &info->args[a], &l->args[a]);
+            args[a] = chain_arg(c->graph, c->part->device, &info->args[a], &l->args[a]);
         c->links[k] = (rt_chain_link){.module = l->program->module,
                                       .kernel = info,
                                       .range = l->range,
@@ -261,59 +279,93 @@ static void make_room(void *arg) {
     c->division = ir_new_array(&g->arena, rt_chain_kernel, n);
     c->links = ir_new_array(&g->arena, rt_chain_link, n);
     c->args = ir_new_array(&g->arena, rt_chain_arg, args);
+    graph_divide_by_device(g);
 }
 
 /* The program of a fused kernel, which is compiled for its launch. */
 static void make_program(void *user, rt_chain_kernel *k) {
-    spvf_graph *g = user;
+    const committing *c = user;
+    spvf_graph *g = c->graph;
     const spvf_fusion_info *info = spvf_fusion_get_info(k->fusion);
     spvf_argument *args = ir_new_array(&g->arena, spvf_argument, info->arg_count);
-    spvf_program *p = k->made = prog_new(g->device);
+    spvf_program *p = k->made = prog_new(c->part->device);
     if (!p) ir_throw(&g->context.cx, IR_ERR_MEMORY);
     p->fused = true;
     prog_build(&g->context, p, spvf_fusion_module(k->fusion));
-    const spvf_launch what = fused_launch(g, k, args);
+    const spvf_launch what = graph_fused_launch(g, c->part, k, args);
     launch_prepare(&g->context, &what, &g->arena);
 }
 
 static void drop_program(void *p) { spvf_program_destroy(p); }
 
-static void take_kernel(spvf_graph *g, const rt_chain_kernel *from) {
+static void take_kernel(spvf_graph *g, graph_part *p, const rt_chain_kernel *from) {
     graph_kernel *k = &g->kernels.data[g->kernels.n++];
-    *k = (graph_kernel){.parts = *from, .info = {from->first, from->count, NULL, from->refusal}};
+    *k = (graph_kernel){.parts = *from,
+                        .info = {p->first + from->first, from->count, NULL, from->refusal}};
     if (from->fusion) k->info.explanation = spvf_fusion_explanation(from->fusion);
+    p->kernels++;
 }
 
 /* The kernels belong to the graph, whatever happens. */
-static spvf_status divide(spvf_graph *g, const committing *c) {
+static spvf_status divide(committing *c) {
+    spvf_graph *g = c->graph;
+    graph_part *p = c->part;
     const spvf_graph_options *o = &g->options;
+    const spvf_capabilities *can = &p->device->shared.base->can;
     const rt_chain chain = {.links = c->links,
-                            .count = g->nodes.n,
+                            .count = p->count,
                             .options = {.barrier = o->barrier,
                                         .force = o->force,
                                         .strict = o->strict,
-                                        .phases = o->phases && g->device->shared.base->can.phases,
-                                        .serial = g->device->shared.base->can.serial,
-                                        .lanes = g->device->shared.base->can.lanes,
+                                        .phases = o->phases && can->phases,
+                                        .serial = can->serial,
+                                        .lanes = can->lanes,
                                         .known_range = true},
                             .constants = o->constants,
                             .sizes = true,
                             .unfused = o->unfused,
                             .make = make_program,
                             .drop = drop_program,
-                            .user = g};
+                            .user = c};
     uint32_t n;
+    p->first_kernel = g->kernels.n;
     spvf_status status = rt_chain_divide(&g->context, &chain, c->division, &n);
-    for (uint32_t k = 0; k < n; k++) take_kernel(g, &c->division[k]);
+    for (uint32_t k = 0; k < n; k++) take_kernel(g, p, &c->division[k]);
     return status;
+}
+
+/* Why the kernel before a part ends there. */
+static void explain_border(void *arg) {
+    const committing *c = arg;
+    spvf_graph *g = c->graph;
+    if (c->part == g->parts.data || g->options.unfused) return;
+    spvf_explanation *e = graph_explain_border(g, c->part);
+    graph_kernel *before = &g->kernels.data[c->part->first_kernel - 1];
+    spvf_explanation_destroy(before->parts.refusal);
+    before->info.refusal = before->parts.refusal = e;
+}
+
+/* There are parts that a strict graph may not have. */
+static void refuse_parts(void *arg) {
+    spvf_graph *g = arg;
+    spvf_explanation *e = graph_explain_border(g, &g->parts.data[1]);
+    rt_say_refusal(&g->context, e, true);
+    spvf_explanation_destroy(e);
+    ir_throw(&g->context.cx, IR_ERR_REFUSED);
 }
 
 static spvf_status commit(spvf_graph *g) {
     committing c = {.graph = g};
-    spvf_status status = rt_guard(&g->context, make_room, &c);
     g->committed = true;
-    if (status == SPVF_OK) status = dev_run(g->device, make_links, &c);
-    if (status == SPVF_OK) status = divide(g, &c);
+    spvf_status status = rt_guard(&g->context, make_room, &c);
+    if (status == SPVF_OK && g->options.strict && g->parts.n > 1)
+        status = rt_guard(&g->context, refuse_parts, g);
+    for (uint32_t n = 0; status == SPVF_OK && n < g->parts.n; n++) {
+        c.part = &g->parts.data[n];
+        status = dev_run(c.part->device, make_links, &c);
+        if (status == SPVF_OK) status = divide(&c);
+        if (status == SPVF_OK) status = rt_guard(&g->context, explain_border, &c);
+    }
     g->ready = status == SPVF_OK;
     return status;
 }
@@ -323,6 +375,7 @@ static void trace_end(const spvf_graph *g, spvf_status status) {
     rt_trace_open(&t, RT_TRACE_END, 0, NULL, NULL);
     rt_trace_number(&t, "spvfuse.graph.launches", g->nodes.n);
     rt_trace_number(&t, "spvfuse.graph.kernels", g->kernels.n);
+    if (g->spread) rt_trace_number(&t, "spvfuse.graph.copies", g->moves.n);
     if (status != SPVF_OK) rt_trace_text(&t, "error.type", spvf_status_name(status));
     rt_trace_write(&t);
 }
@@ -342,88 +395,4 @@ size_t spvf_graph_kernel_count(const spvf_graph *g) { return g ? g->kernels.n : 
 
 spvf_graph_kernel spvf_graph_get_kernel(const spvf_graph *g, size_t index) {
     return g && index < g->kernels.n ? g->kernels.data[index].info : (spvf_graph_kernel){0};
-}
-
-/* -------------------------------------------------------------------------------------- running */
-
-typedef struct {
-    spvf_launch *launches; /* one for each graph_kernel */
-    spvf_argument *args;   /* of those that are fused */
-} run;
-
-static bool make_run(const spvf_graph *g, run *r) {
-    size_t args = 0;
-    for (uint32_t k = 0; k < g->kernels.n; k++) {
-        const spvf_fusion *f = g->kernels.data[k].parts.fusion;
-        if (f) args += spvf_fusion_get_info(f)->arg_count;
-    }
-    r->launches = calloc(g->kernels.n, sizeof *r->launches);
-    r->args = calloc(args + 1, sizeof *r->args);
-    spvf_argument *at = r->args;
-    for (uint32_t n = 0; r->launches && at && n < g->kernels.n; n++) {
-        const graph_kernel *k = &g->kernels.data[n];
-        r->launches[n] = g->nodes.data[k->info.first].launch;
-        if (!k->parts.fusion) continue;
-        r->launches[n] = fused_launch(g, &k->parts, at);
-        at += r->launches[n].arg_count;
-    }
-    return r->launches && r->args;
-}
-
-static void free_run(run *r) {
-    free(r->launches);
-    free(r->args);
-}
-
-static spvf_status run_one_by_one(const spvf_graph *g, const run *r, spvf_queue *q,
-                                  const spvf_wait *wait, spvf_event **out) {
-    spvf_event **events = calloc(g->kernels.n, sizeof *events);
-    spvf_status status = events ? SPVF_OK : SPVF_ERROR_MEMORY;
-    uint32_t n = 0;
-    for (; status == SPVF_OK && n < g->kernels.n; n++)
-        status = launch_enqueue(q, &r->launches[n], wait, &events[n]);
-    if (status == SPVF_OK && out) status = spvf_queue_marker(q, &(spvf_wait){events, n}, out);
-    for (uint32_t k = 0; events && k < n; k++) spvf_event_destroy(events[k]);
-    free(events);
-    return status;
-}
-
-/* All launches as one command, which is kept for later runs once all kernels have been launched. */
-static spvf_status run_together(spvf_graph *g, const run *r, spvf_queue *q, const spvf_wait *wait,
-                                spvf_event **out) {
-    const launch_list list = {r->launches, g->kernels.n, g->recording};
-    g->batch = launch_batch_new(&list);
-    if (!g->batch) return SPVF_ERROR_MEMORY;
-    if (launch_batch_is_known(g->batch)) return launch_enqueue_batch(q, g->batch, wait, out);
-    graph_forget_run(g);
-    return launch_enqueue_list(q, &list, wait, out);
-}
-
-static spvf_status run_kernels(spvf_graph *g, spvf_queue *q, const spvf_wait *wait,
-                               spvf_event **out) {
-    const bool together = g->device->shared.base->can.in_order && !q->is_fusing;
-    run r;
-    if (g->batch && together) return launch_enqueue_batch(q, g->batch, wait, out);
-    graph_forget_run(g);
-    spvf_status status = make_run(g, &r) ? SPVF_OK : SPVF_ERROR_MEMORY;
-    if (status == SPVF_OK && together)
-        status = run_together(g, &r, q, wait, out);
-    else if (status == SPVF_OK && g->kernels.n == 1)
-        status = launch_enqueue(q, r.launches, wait, out);
-    else if (status == SPVF_OK)
-        status = run_one_by_one(g, &r, q, wait, out);
-    free_run(&r);
-    return status;
-}
-
-spvf_status spvf_graph_run(spvf_graph *g, spvf_queue *q, const spvf_wait *wait, spvf_event **out) {
-    if (out) *out = NULL;
-    if (!g || !q) return g ? graph_refuse(g, __func__, "queue is NULL") : SPVF_ERROR_ARGUMENT;
-    if (!g->ready)
-        return graph_refuse(g, __func__,
-                            g->committed ? "committing the graph has failed"
-                                         : "the graph is not committed yet");
-    if (q->device != g->device) return graph_refuse(g, __func__, "queue is of another device");
-    if (cmd_check_wait(g->device, __func__, wait)) return SPVF_ERROR_ARGUMENT;
-    return run_kernels(g, q, wait, out);
 }

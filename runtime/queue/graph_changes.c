@@ -29,31 +29,29 @@ spvf_status spvf_graph_set_value(spvf_graph *g, size_t index, size_t arg, const 
 }
 
 typedef struct {
-    const spvf_graph *graph;
-    const spvf_buffer *old, *now;
+    spvf_graph *graph;
+    spvf_buffer *old, *now;
     bool fused;             /* launches have been */
     bool used;              /* the old one is */
     const spvf_buffer *bad; /* of the two: it shares memory with another one of the graph */
 } exchange;
 
-static bool share_memory(const spvf_buffer *a, const spvf_buffer *b) {
-    const uintptr_t x = (uintptr_t)buf_place(a), y = (uintptr_t)buf_place(b);
-    return a == b || (x && y && x < y + b->size && y < x + a->size);
-}
-
-/* With the device's lock. */
-static void look_at_memory(void *arg) {
-    exchange *x = arg;
+static void look_at_memory(exchange *x) {
     for (uint32_t n = 0; n < x->graph->nodes.n; n++) {
         const spvf_launch *l = &x->graph->nodes.data[n].launch;
         for (size_t a = 0; a < l->arg_count; a++) {
-            const spvf_buffer *b = l->args[a].buffer;
+            spvf_buffer *b = l->args[a].buffer;
             if (!b) continue;
             x->used |= b == x->old;
-            if (share_memory(b, x->now) && (b != x->old || b == x->now)) x->bad = x->now;
-            if (x->fused && share_memory(b, x->old) && b != x->old) x->bad = x->old;
+            if (graph_share_memory(b, x->now) && (b != x->old || b == x->now)) x->bad = x->now;
+            if (x->fused && graph_share_memory(b, x->old) && b != x->old) x->bad = x->old;
         }
     }
+}
+
+static void move_home(void *arg) {
+    const exchange *x = arg;
+    graph_move_home(x->graph, x->old, x->now);
 }
 
 static void replace(spvf_buffer **at, spvf_buffer *now) {
@@ -66,17 +64,21 @@ static void replace(spvf_buffer **at, spvf_buffer *now) {
 spvf_status spvf_graph_set_buffer(spvf_graph *g, spvf_buffer *old, spvf_buffer *now) {
     if (!g || !old || !now)
         return graph_refuse(g, __func__, "%s is NULL", !g ? "graph" : old ? "now" : "old");
-    if (now->device != g->device) return graph_refuse(g, __func__, "now is of another device");
+    if (now->device != old->device) return graph_refuse(g, __func__, "now is of another device");
     if (now->size != old->size)
         return graph_refuse(g, __func__, "now has %zu bytes, not the %zu of old", now->size,
                             old->size);
     exchange x = {.graph = g, .old = old, .now = now, .fused = g->committed && !g->options.unfused};
-    dev_run(g->device, look_at_memory, &x);
+    look_at_memory(&x);
     if (!x.used) return graph_refuse(g, __func__, "old is not in the graph");
     if (x.bad)
         return graph_refuse(g, __func__, "%s shares memory with another buffer of the graph",
                             x.bad == now ? "now" : "old");
     graph_forget_run(g);
+    if (g->ready && g->spread) {
+        spvf_status status = rt_guard(&g->context, move_home, &x);
+        if (status != SPVF_OK) return status;
+    }
     for (uint32_t n = 0; n < g->nodes.n; n++) {
         const spvf_launch *l = &g->nodes.data[n].launch;
         spvf_argument *args = (spvf_argument *)(uintptr_t)l->args; /* the graph's */

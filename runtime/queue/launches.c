@@ -39,6 +39,7 @@ typedef struct {
     const char *call;
     const spvf_launch *launch;
     const spvf_kernel_info *info;
+    bool spread; /* the program and buffers may be of other devices */
 } checking;
 
 IR_PRINTF(3, 4)
@@ -59,11 +60,12 @@ static spvf_status check_buffer(const checking *c, size_t n) {
     if (!a->buffer && (c->info->args[n].member || c->launch->program->fused)) return SPVF_OK;
     if (!a->buffer) return refuse_arg(c, n, "takes a buffer, which is NULL");
     if (a->bytes) return refuse_arg(c, n, "takes a buffer, and is given bytes as well");
-    if (a->buffer->device != c->device) return refuse_arg(c, n, "the buffer is of another device");
+    if (a->buffer->device != c->device && !c->spread)
+        return refuse_arg(c, n, "the buffer is of another device");
     if (a->offset > a->buffer->size)
         return refuse_arg(c, n, "offset %zu is not in the buffer, which has %zu bytes", a->offset,
                           a->buffer->size);
-    if (a->offset && !c->device->shared.base->can.offsets)
+    if (a->offset && !c->launch->program->device->shared.base->can.offsets)
         return refuse_arg(c, n, "this device takes no offset but 0");
     return SPVF_OK;
 }
@@ -109,7 +111,7 @@ static spvf_status check_kernel(const checking *c) {
     const spvf_launch *w = c->launch;
     if (!w->program || !w->kernel)
         return dev_refuse(c->device, c->call, "%s is NULL", w->program ? "kernel" : "program");
-    if (w->program->device != c->device)
+    if (w->program->device != c->device && !c->spread)
         return dev_refuse(c->device, c->call, "program is of another device");
     if (!c->info)
         return dev_refuse(c->device, c->call, "the program has no kernel '%s'", w->kernel);
@@ -121,11 +123,18 @@ static spvf_status check_kernel(const checking *c) {
     return check_range(c);
 }
 
-spvf_status launch_check(spvf_device *d, const char *call, const spvf_launch *w) {
-    const checking c = {d, call, w, prog_kernel(w->program, w->kernel)};
-    spvf_status status = check_kernel(&c);
-    for (size_t n = 0; status == SPVF_OK && n < w->arg_count; n++) status = check_arg(&c, n);
+static spvf_status check(const checking *c) {
+    spvf_status status = check_kernel(c);
+    for (size_t n = 0; status == SPVF_OK && n < c->launch->arg_count; n++) status = check_arg(c, n);
     return status;
+}
+
+spvf_status launch_check(spvf_device *d, const char *call, const spvf_launch *w) {
+    return check(&(checking){d, call, w, prog_kernel(w->program, w->kernel), false});
+}
+
+spvf_status launch_check_spread(spvf_device *d, const char *call, const spvf_launch *w) {
+    return check(&(checking){d, call, w, prog_kernel(w->program, w->kernel), true});
 }
 
 /* -------------------------------------------------------------------------------------- batches */

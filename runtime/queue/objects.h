@@ -9,7 +9,8 @@
  *   fusion_args.c  arguments of fused kernels
  *   chain.c      launches that follow each other: what of them is one kernel (chain.h), by
  *                places.c (memory that overlaps) and chain_facts.c (what else it can be run for)
- *   graph.c      launches that are recorded and fused (graph.h); graph_changes.c changes them
+ *   graph.c      launches that are recorded and fused (graph.h), graph_devices.c for several devices;
+ *                graph_run.c runs them, and graph_changes.c changes them
  *   fusing.c     queues that fuse what is launched
  */
 #ifndef SPVFUSE_RUNTIME_OBJECTS_H
@@ -69,8 +70,9 @@ struct spvf_program {
     spvf_kernel_info *kernels; /* the same ones, as the user knows them */
     rt_program *program;
     rt_function *_Atomic *functions; /* by kernel of the module; NULL: it has not been launched */
-    spvf_native *native; /* code of all kernels, to be called by the user; NULL: not asked for yet */
-    bool fused; /* a graph's: arguments have been checked as those of its parts */
+    spvf_native
+        *native; /* code of all kernels, to be called by the user; NULL: not asked for yet */
+    bool fused;  /* a graph's: arguments have been checked as those of its parts */
 };
 /* A program that is not built yet; NULL: no memory. */
 spvf_program *prog_new(spvf_device *d);
@@ -100,6 +102,8 @@ spvf_buffer *buf_find(const spvf_device *d, const void *address, size_t *offset)
 /* Where it lies; NULL: it is not there yet, or not in memory of this process.  The device's lock is
  * held. */
 void *buf_place(const spvf_buffer *b);
+/* The same, with the lock: what is told may be different a moment later if it is NULL. */
+void *buf_find_place(spvf_buffer *b);
 /* Sees to it that there is memory. */
 spvf_status buf_prepare(spvf_buffer *b);
 
@@ -188,6 +192,17 @@ void cmd_add_use(spvf_use *list, uint32_t *n, spvf_buffer *b, bool writes);
  * nothing has to end before. */
 spvf_status cmd_submit(spvf_event *e, rt_enqueue_kind kind, const spvf_wait *wait,
                        spvf_event **out);
+/* A buffer of a device, and a queue for its commands. */
+typedef struct {
+    spvf_buffer *buffer;
+    spvf_queue *queue;
+} move_side;
+/* Copies all of a buffer to one of another device, which has as many bytes, by a command of one of
+ * the devices, or by one of each. */
+spvf_status move_enqueue(const move_side *from, const move_side *to, const spvf_wait *wait,
+                         spvf_event **out);
+/* A command that does nothing, at its place in the queue. */
+spvf_status nothing_enqueue(spvf_queue *q, const spvf_wait *wait, spvf_event **out);
 /* SPVF_OK, or what is wrong has been said. */
 spvf_status cmd_check_wait(spvf_device *d, const char *call, const spvf_wait *wait);
 /* The launch with an argument for each parameter, and buffers in the place of addresses (pointers.c):
@@ -221,6 +236,8 @@ spvf_status launch_enqueue_batch(spvf_queue *q, launch_batch *b, const spvf_wait
 spvf_status graph_record(spvf_graph *g, const spvf_launch *what);
 /* SPVF_OK, or what is wrong has been said. */
 spvf_status launch_check(spvf_device *d, const char *call, const spvf_launch *what);
+/* The same, but its program may be of another device, and so may its buffers. */
+spvf_status launch_check_spread(spvf_device *d, const char *call, const spvf_launch *what);
 /* Compiles what the launch will run; throws in this thread's context when the device cannot run
  * it. */
 void launch_prepare(spvf_context *c, const spvf_launch *what, ir_arena *scratch);

@@ -3,8 +3,13 @@
  * A transfer has two sides, each a place in a buffer or in memory of the program.  Both are checked
  * against the size of their buffer when the command is enqueued; it then is a copy of boxes or a
  * fill for the device.  Transfers of no bytes are commands like any other, since they are ordered.
+ *
+ * Between buffers of two devices, one of which works in memory of this process, the other device
+ * reads or writes that memory.  Otherwise one device writes what the other has read.
  */
 #include "runtime/queue/objects.h"
+
+#include <stdlib.h>
 
 /* A place in a buffer.  NULL: the side is the host's. */
 typedef struct {
@@ -12,11 +17,19 @@ typedef struct {
     size_t offset;
 } side;
 
+/* Bytes between two commands, both of which have a reference. */
+typedef struct {
+    rt_refs refs;
+    char bytes[];
+} between;
+
 typedef struct {
     side from, to;
     size_t size;
-    char *host;          /* the bytes of the side that is the host's */
-    const void *pattern; /* of a fill, which has no other side */
+    char *host;           /* the bytes of the side that is the host's */
+    spvf_buffer *foreign; /* of another device, which has these bytes; or NULL */
+    between *between;     /* that has these bytes; or NULL */
+    const void *pattern;  /* of a fill, which has no other side */
     size_t pattern_size;
 } transfer;
 
@@ -74,16 +87,33 @@ static rt_command command_of(const transfer *t) {
     return (rt_command){.kind = RT_COMMAND_FILL, .fill = fill};
 }
 
+typedef struct {
+    spvf_command command; /* the first member; a pattern follows */
+    between *between;
+} transferring;
+
+static void release_between(between *b) {
+    if (b && rt_release(&b->refs)) free(b);
+}
+
+static void drop(spvf_event *e) { release_between(((transferring *)e)->between); }
+
 static spvf_status enqueue(const call *c, const transfer *t) {
     spvf_status status = check(c, t);
     if (status != SPVF_OK) return status;
     if (!prepare(&t->from) || !prepare(&t->to)) return SPVF_ERROR_MEMORY;
-    const size_t size = sizeof(spvf_command) + t->pattern_size;
-    spvf_command *command = cmd_new_on_device(c->queue, size, 2, cmd_run_on_device);
-    if (!command) return SPVF_ERROR_MEMORY;
+    const size_t size = sizeof(transferring) + t->pattern_size;
+    transferring *made = (transferring *)cmd_new_on_device(c->queue, size, 2, cmd_run_on_device);
+    if (!made) return SPVF_ERROR_MEMORY;
+    spvf_command *command = &made->command;
     command->command = command_of(t);
-    if (t->pattern)
-        command->command.fill.pattern = memcpy(command + 1, t->pattern, t->pattern_size);
+    if (t->pattern) command->command.fill.pattern = memcpy(made + 1, t->pattern, t->pattern_size);
+    if (t->between) {
+        rt_retain(&t->between->refs);
+        made->between = t->between;
+        command->event.drop = drop;
+    }
+    if (t->foreign) cmd_use(&command->event, t->foreign, !t->to.buffer);
     if (t->from.buffer) cmd_use(&command->event, t->from.buffer, false);
     if (t->to.buffer) cmd_use(&command->event, t->to.buffer, true);
     command->exact = c->out != NULL;
@@ -136,4 +166,40 @@ spvf_status spvf_queue_fill(spvf_queue *q, spvf_buffer *to, size_t offset, size_
     spvf_status status = check_given(&c, "", to);
     if (status == SPVF_OK) status = check_pattern(&c, pattern, pattern_size, size);
     return status == SPVF_OK ? enqueue(&c, &t) : status;
+}
+
+/* -------------------------------------------------------------------------- between two devices */
+
+static bool is_host(const spvf_buffer *b) { return b->device->shared.base->can.host_memory; }
+
+static spvf_status read_and_write(const move_side *from, const move_side *to, const spvf_wait *wait,
+                                  spvf_event **out) {
+    static const char name[] = "spvf_graph_run";
+    const size_t size = from->buffer->size;
+    spvf_event *read;
+    between *b = malloc(sizeof *b + size);
+    if (!b) return SPVF_ERROR_MEMORY;
+    rt_refs_init(&b->refs);
+    const transfer first = {
+        .from = {from->buffer, 0}, .host = b->bytes, .size = size, .between = b};
+    const transfer then = {.to = {to->buffer, 0}, .host = b->bytes, .size = size, .between = b};
+    spvf_status status = enqueue(&(call){name, from->queue, wait, &read}, &first);
+    if (status == SPVF_OK) {
+        status = enqueue(&(call){name, to->queue, &(spvf_wait){&read, 1}, out}, &then);
+        spvf_event_destroy(read);
+    }
+    release_between(b);
+    return status;
+}
+
+spvf_status move_enqueue(const move_side *from, const move_side *to, const spvf_wait *wait,
+                         spvf_event **out) {
+    const bool writes = is_host(from->buffer);
+    if (!writes && !is_host(to->buffer)) return read_and_write(from, to, wait, out);
+    spvf_buffer *foreign = writes ? from->buffer : to->buffer;
+    if (buf_prepare(foreign) != SPVF_OK) return SPVF_ERROR_MEMORY;
+    const call c = {"spvf_graph_run", writes ? to->queue : from->queue, wait, out};
+    transfer t = {.host = buf_place(foreign), .size = foreign->size, .foreign = foreign};
+    *(writes ? &t.to : &t.from) = (side){writes ? to->buffer : from->buffer, 0};
+    return enqueue(&c, &t);
 }

@@ -1,5 +1,6 @@
 /* graphs.c — graphs that are run again and again with other values and buffers, their launches left
- * one by one or fused; the ends of many launches; and destruction while they run. */
+ * one by one or fused, or spread over this device and another one; the ends of many launches; and
+ * destruction while they run. */
 #include "tests/device/device.h"
 
 enum { ITEMS = 10000, BYTES = 4 * ITEMS, LINKS = 8, RUNS = 200, BURST = 1000 };
@@ -148,6 +149,37 @@ static void check_destruction(device_test *t) {
     end(&s);
 }
 
+/* Every third launch is for another device: of five parts, those with two launches are fused. */
+static bool record_spread(setting *s, spvf_program *elsewhere) {
+    const int32_t one = 1;
+    bool ok = spvf_graph_create(s->device, NULL, &s->graph) == SPVF_OK;
+    for (int n = 0; ok && n < LINKS; n++) {
+        spvf_argument args[3];
+        spvf_launch l = link_of(s, args, n + 1, n, &one);
+        if (n % 3 == 2) l.program = elsewhere;
+        ok = spvf_graph_launch(s->graph, &l, NULL) == SPVF_OK;
+        if (n) ok &= spvf_graph_internal(s->graph, s->buffer[n], SPVF_PROMOTE_AUTO) == SPVF_OK;
+    }
+    ok = ok && spvf_graph_commit(s->graph) == SPVF_OK;
+    dt_check(s->test, ok && spvf_graph_kernel_count(s->graph) == 5, "graphs: two devices");
+    return ok;
+}
+
+static void check_spread(device_test *t, const char *name) {
+    spvf_device *other = NULL;
+    spvf_program *elsewhere = NULL;
+    setting s;
+    if (begin(&s, t) && spvf_device_open(t->context, name, &other) == SPVF_OK &&
+        spvf_program_create(other, s.module, &elsewhere) == SPVF_OK &&
+        record_spread(&s, elsewhere)) {
+        run_with_buffers(&s);
+        run_with_values(&s, "two devices");
+    }
+    end(&s);
+    spvf_program_destroy(elsewhere);
+    spvf_device_destroy(other);
+}
+
 static void note(void *user, spvf_status status) {
     __atomic_fetch_add((int *)user, status == SPVF_OK, __ATOMIC_RELAXED);
 }
@@ -186,6 +218,8 @@ static void check_ends(device_test *t) {
 void dt_graphs(device_test *t) {
     check_chain(t, true, false, "launches one by one");
     check_chain(t, false, true, "launches that are left after fusion");
+    check_spread(t, "cpu");
+    check_spread(t, t->name);
     check_destruction(t);
     check_ends(t);
 }

@@ -322,6 +322,42 @@ static spvf_status run_graph(void *user) {
     return status;
 }
 
+static spvf_program *elsewhere; /* on a device with memory of its own */
+
+/* There and back again. */
+static spvf_status run_spread_graph(void *user) {
+    spvf_graph *g;
+    spvf_event *e;
+    spvf_program *here = t.program;
+    spvf_status status = spvf_graph_create(t.device, user, &g);
+    if (status == SPVF_OK) status = record(g, 1, 0);
+    t.program = elsewhere;
+    if (status == SPVF_OK) status = record(g, 2, 1);
+    t.program = here;
+    if (status == SPVF_OK) status = record(g, 3, 2);
+    if (status == SPVF_OK) status = spvf_graph_internal(g, t.b[2], SPVF_PROMOTE_AUTO);
+    if (status == SPVF_OK && (status = spvf_graph_commit(g)) != SPVF_OK)
+        expect(spvf_graph_run(g, t.q, NULL, NULL) == SPVF_ERROR_ARGUMENT);
+    if (status == SPVF_OK) status = spvf_graph_set_buffer(g, t.b[1], t.b[4]);
+    if (status == SPVF_OK) status = ended(spvf_graph_run(g, t.q, NULL, &e), &e);
+    if (status == SPVF_OK) expect_contents(3, 3);
+    spvf_graph_destroy(g);
+    return status;
+}
+
+Test(queue_failure, graphs_of_two_devices) {
+    spvf_context *c = new_context();
+    spvf_module *m = load_text(c, kernels);
+    spvf_device *d;
+    cr_assert_eq(spvf_device_open(c, "check", &d), SPVF_OK);
+    cr_assert_eq(spvf_program_create(d, m, &elsewhere), SPVF_OK);
+    fail_each(run_spread_graph, NULL);
+    spvf_program_destroy(elsewhere);
+    spvf_device_destroy(d);
+    spvf_module_destroy(m);
+    spvf_context_destroy(c);
+}
+
 Test(queue_failure, graphs) {
     const spvf_graph_options apart = {.size = sizeof apart, .unfused = true};
     fail_each(run_graph, NULL);

@@ -6,7 +6,8 @@
  * Memory is a few blocks, and places in them.  A block is a buffer, or memory of the program that
  * one or several buffers use; a place in it is an offset, or a buffer that begins there, so buffers
  * overlap as they like.  The second device has buffers of its own with the same memory, and its
- * commands are pending until a thread of it has run them, in order.  Blocks that are let go are
+ * commands are pending until a thread of it has run them, in order.  Graphs across devices give it
+ * the buffers of the first one.  Blocks that are let go are
  * internal to the graph that has all their users. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include "runtime/devices/template/template.h"
@@ -74,7 +75,7 @@ static void end(void) {
 
 /* --------------------------------------------------------------------------------------- memory */
 
-enum { FUSED, PHASES, APART, FUSING, SPREAD, ONE_BY_ONE, WAYS };
+enum { FUSED, PHASES, APART, ACROSS, FUSING, SPREAD, ONE_BY_ONE, WAYS };
 
 typedef struct {
     const program *program;
@@ -219,6 +220,7 @@ static spvf_graph *make_graph(const execution *x, unsigned first, unsigned behin
     for (unsigned n = first; n < behind; n++) {
         if (p->commands[n].left_out) continue;
         make_launch(x, &p->commands[n], 0, &l);
+        if (x->way == ACROSS) l.launch.program = stations[p->commands[n].value / 2 & 1].program;
         NEED(spvf_graph_launch(g, &l.launch, NULL));
     }
     for (unsigned b = 0; b < BLOCKS; b++)
@@ -328,12 +330,13 @@ static void adapt(program *p) {
 }
 
 int main(int argc, char **argv) {
-    const comparison c = {.title = "random commands of queues",
-                          .begin = begin,
-                          .end = end,
-                          .adapt = adapt,
-                          .execute = execute,
-                          .count = WAYS,
-                          .ways = {"fused", "phased", "unfused", "fusing", "spread", "single"}};
+    const comparison c = {
+        .title = "random commands of queues",
+        .begin = begin,
+        .end = end,
+        .adapt = adapt,
+        .execute = execute,
+        .count = WAYS,
+        .ways = {"fused", "phased", "unfused", "across", "fusing", "spread", "single"}};
     return compare_programs(&c, argc, argv);
 }
