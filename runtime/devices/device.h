@@ -134,7 +134,7 @@ typedef enum {
 /* Commands that a device runs in this order.  It and all that it points to lives until they have
  * ended. */
 typedef struct rt_submission rt_submission;
-enum { RT_OWN_BYTES = 96 };
+enum { RT_OWN_BYTES = 128 };
 struct rt_submission {
     /* Of the thread that submits: messages and memory.  The device's, unless that is concurrent. */
     spvf_context *context;
@@ -252,6 +252,8 @@ struct rt_device {
     pass_reflection reflection; /* what code is told of the device */
     rt_counts counts;
     rt_code_counts code;
+    /* Copies of at most so many bytes from or to the host's memory are only begun by submitting. */
+    _Atomic size_t prompt_bytes;
     void (*output)(void *user, const char *text); /* printf of kernels, or NULL */
     void *output_user;
     uint64_t instruction_limit; /* of a work-group; 0: the device's own */

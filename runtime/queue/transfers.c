@@ -98,6 +98,13 @@ static void release_between(between *b) {
 
 static void drop(spvf_event *e) { release_between(((transferring *)e)->between); }
 
+/* Does submitting it begin it, and no more? */
+static bool is_only_begun(const rt_device *d, const transfer *t) {
+    if (!d->can.in_order) return false;
+    const bool host = !t->pattern && !(t->from.buffer && t->to.buffer);
+    return !host || t->size <= atomic_load_explicit(&d->prompt_bytes, memory_order_relaxed);
+}
+
 static spvf_status enqueue(const call *c, const transfer *t) {
     spvf_status status = check(c, t);
     if (status != SPVF_OK) return status;
@@ -117,6 +124,7 @@ static spvf_status enqueue(const call *c, const transfer *t) {
     if (t->from.buffer) cmd_use(&command->event, t->from.buffer, false);
     if (t->to.buffer) cmd_use(&command->event, t->to.buffer, true);
     command->exact = c->out != NULL;
+    command->event.event.prompt = is_only_begun(c->queue->device->shared.base, t);
     return cmd_submit(&command->event, RT_ENQUEUE_COMMAND, c->wait, c->out);
 }
 

@@ -66,11 +66,13 @@ rt_progress cuda_submit(rt_device *device, rt_submission *s) {
     *p = (cuda_pending){.submission = s};
     ir_arena scratch;
     ir_arena_init(&scratch, cx);
+    d->enqueuing = p;
     bool ok = ir_try(cx, enqueue_all, &(submitting){d, p, NULL, &scratch});
     ir_status status = cx->status;
     cuda_printer *printers = d->printing;
     ir_arena_free(&scratch);
     d->printing = NULL;
+    d->enqueuing = NULL;
     if (ok) return RT_PENDING;
     d->cu->wait(d->stream);
     cuda_keep_printers(d, printers);

@@ -66,13 +66,42 @@ static bool copy_box(cuda *d, const rt_copy *c) {
     return true;
 }
 
+/* Bytes without gaps, by memory that the device reads and writes by itself (staging.c).  False:
+ * there is no room. */
+static bool copy_staged(const copying *c) {
+    cuda *d = c->d;
+    const rt_box *to = &c->what->to, *from = &c->what->from;
+    if (to->memory && from->memory) return false;
+    if (to->memory) cuda_await_reads(d, from->bytes, c->bytes);
+    void *at = to->memory ? cuda_stage(d, c->bytes) : cuda_stage_read(d, to->bytes, c->bytes);
+    if (!at) return false;
+    if (to->memory) {
+        memcpy(at, from->bytes, c->bytes);
+        cuda_must(d, "cuMemcpyHtoDAsync", d->cu->write(address_of(to), at, c->bytes, d->stream));
+    } else {
+        cuda_must(d, "cuMemcpyDtoHAsync", d->cu->read(at, address_of(from), c->bytes, d->stream));
+    }
+    return true;
+}
+
+/* By the driver, which accesses memory of the program. */
+static void await_reads(cuda *d, const rt_copy *c) {
+    const rt_box *host = !c->to.memory ? &c->to : !c->from.memory ? &c->from : NULL;
+    if (!host) return;
+    size_t span = (c->region[2] - 1) * host->slice + (c->region[1] - 1) * host->row + c->region[0];
+    cuda_await_reads(d, host->bytes, span);
+}
+
 void cuda_copy(cuda *d, const rt_copy *what) {
     const size_t *region = what->region;
     size_t rows = region[1] * region[2];
     copying c = {d, what, region[0]};
     if (!region[0] || !rows) return;
-    if (is_dense(&what->to, region) && is_dense(&what->from, region)) {
-        c.bytes *= rows;
+    const bool dense = is_dense(&what->to, region) && is_dense(&what->from, region);
+    if (dense) c.bytes *= rows;
+    if (dense && copy_staged(&c)) return;
+    await_reads(d, what);
+    if (dense) {
         copy_row(&c, 0, 0);
     } else if (!copy_box(d, what)) {
         rt_each_row(what, copy_row, &c);

@@ -95,6 +95,7 @@ static void close_device(rt_device *d) {
     while (c->programs) cuda_discard(d, (rt_program *)c->programs);
     while (c->memories) cuda_release(d, (rt_memory *)c->memories);
     cuda_free_printers(c);
+    cuda_free_staging(c);
     if (c->stream) c->cu->end_stream(c->stream);
     rt_cache_close(&c->cache);
     pthread_mutex_destroy(&c->lock);

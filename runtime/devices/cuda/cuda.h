@@ -7,6 +7,7 @@
  *   constants.c  and for values of arguments that are marked
  *   cubin.c      code of the device, which the cache keeps
  *   copies.c     copies and fills
+ *   staging.c    memory of the host that small copies go through
  *   ranges.c     ranges as blocks of threads
  *   launch.c     arguments and launches
  *   prints.c     what kernels print
@@ -238,6 +239,13 @@ struct rt_program {
     rt_program *variant[CUDA_VARIANTS]; /* by facts; NULL: not made */
 };
 
+/* What has been read, and where it goes when it is there; no bytes: nothing. */
+typedef struct {
+    void *to;
+    const void *from;
+    size_t bytes;
+} cuda_read;
+
 /* A submission on its way; the device's lock is for what follows `event`. */
 typedef struct cuda_pending cuda_pending;
 enum { CUDA_MORE = 4 };
@@ -245,7 +253,9 @@ struct cuda_pending {
     rt_submission *submission;
     cuda_printer *printers;
     cuda_event *begin, *event; /* before and after it, or NULL */
-    uint64_t since, number;    /* the first one has 1; later, if it has been extended */
+    cuda_read read;
+    uint64_t staged;        /* cuda.staged after it */
+    uint64_t since, number; /* the first one has 1; later, if it has been extended */
     cuda_pending *next;
     const rt_function *more[CUDA_MORE]; /* that it has been extended by, besides its own */
     bool is_listed;                     /* it has not ended */
@@ -274,7 +284,14 @@ typedef struct {
     struct cuda_recorder *recorder; /* that grids go into, or NULL: into the stream */
     const char *kernel;             /* that is being launched, for messages; NULL: none */
     cuda_printer *printing;         /* of the submission that is being enqueued, in order */
+    cuda_pending *enqueuing;        /* this one, or NULL */
+    unsigned char *ring;            /* memory for copies (staging.c), or NULL */
+    unsigned small_copies;          /* before there was one */
+    bool ring_refused;              /* by the driver */
+    uint64_t staged;                /* bytes of it that have been taken */
     pthread_mutex_t lock;           /* of what follows */
+    uint64_t unstaged;              /* bytes of `ring` that have been given back */
+    unsigned reads;                 /* submissions with cuda_pending.read */
     cuda_printer *printers;         /* that are not in use */
     cuda_pending *first, **end;     /* that have not ended */
     uint64_t submitted, hurried; /* numbers of the last one, and of the last that is waited for */
@@ -329,6 +346,16 @@ void cuda_stop(cuda *d);
 
 /* Commands, which go into the stream. */
 void cuda_copy(cuda *d, const rt_copy *what);
+/* Room in memory that the device reads by itself, until what has been submitted, and what is being
+ * submitted, has ended; or NULL. */
+void *cuda_stage(cuda *d, size_t bytes);
+/* The same for what is to be at `to` when the submission that is being enqueued ends. */
+void *cuda_stage_read(cuda *d, void *to, size_t bytes);
+/* With the lock held: that has ended. */
+void cuda_end_read(cuda *d, cuda_pending *p, bool ok);
+/* What was read to these bytes of the host, and was staged, is there; throws. */
+void cuda_await_reads(cuda *d, const char *host, size_t bytes);
+void cuda_free_staging(cuda *d);
 void cuda_fill(cuda *d, const rt_fill *f);
 void cuda_launch(cuda *d, const rt_launch *l, ir_arena *scratch);
 

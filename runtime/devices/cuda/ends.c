@@ -144,12 +144,15 @@ static void note_time(const cuda *d, const cuda_pending *p) {
     p->submission->ran_ns = ms > 1e-6f ? (uint64_t)(ms * 1e6) : 1;
 }
 
-/* With the lock held: takes the submissions up to a number, and their events back. */
-static cuda_pending *take_until(cuda *d, uint64_t number) {
+/* With the lock held: takes the submissions up to a number, what they have read, and their events
+ * back. */
+static cuda_pending *take_until(cuda *d, uint64_t number, bool ok) {
     cuda_pending *list = d->first, **at = &list;
     for (; *at && (*at)->number <= number && !(*at)->grows; at = &(*at)->next) {
         cuda_pending *p = *at;
         p->is_listed = false;
+        cuda_end_read(d, p, ok);
+        d->unstaged = p->staged;
         if (p->begin) note_time(d, p);
         if (p->begin) leave_event(d, p->begin);
         if (p->event) leave_event(d, p->event);
@@ -170,7 +173,7 @@ static void tell_until(cuda *d, uint64_t number, cu_result error) {
     pthread_mutex_unlock(&d->lock);
     if (error) describe_end(d, error, why);
     pthread_mutex_lock(&d->lock);
-    cuda_pending *list = take_until(d, number);
+    cuda_pending *list = take_until(d, number, !error);
     pthread_mutex_unlock(&d->lock);
     end_all(d, list, error, why);
     pthread_mutex_lock(&d->lock);
@@ -281,6 +284,7 @@ void cuda_forget_begin(cuda *d, const cuda_pending *p) {
 
 void cuda_expect_end(cuda *d, cuda_pending *p) {
     const rt_submission *s = p->submission;
+    p->staged = d->staged;
     if (s->exact) cuda_must(d, "cuEventRecord", record(d, s->timed, &p->event));
     pthread_mutex_lock(&d->lock);
     bool ok = start_thread(d);
@@ -288,6 +292,7 @@ void cuda_expect_end(cuda *d, cuda_pending *p) {
     if (ok) {
         p->since = p->number = ++d->submitted;
         p->is_listed = true;
+        d->reads += p->read.bytes != 0;
         *d->end = p;
         d->end = &p->next;
         if (d->sleeps) pthread_cond_signal(&d->change);

@@ -17,8 +17,10 @@ rt_memory *cuda_allocate(rt_device *device, const char *name, uint64_t bytes, co
     m->bytes = bytes;
     cuda_must(d, "cuMemAlloc", d->cu->allocate(&m->at, bytes ? bytes : 1));
     if (!data || !bytes) return m;
-    cuda_must(d, "cuMemcpyHtoDAsync", d->cu->write(m->at, data, bytes, d->stream));
-    cuda_must(d, "cuStreamSynchronize", d->cu->wait(d->stream));
+    void *staged = cuda_stage(d, bytes);
+    const void *from = staged ? memcpy(staged, data, bytes) : data;
+    cuda_must(d, "cuMemcpyHtoDAsync", d->cu->write(m->at, from, bytes, d->stream));
+    if (!staged) cuda_must(d, "cuStreamSynchronize", d->cu->wait(d->stream));
     return m;
 }
 
