@@ -101,6 +101,10 @@ extern const char pass_vector_pipeline[]; /* "vectors": loops over items with se
 extern const char pass_lowering[];        /* "lowering": what a target can select */
 extern const char pass_steps[];           /* "steps": in place of "standard", for debuggers */
 extern const char pass_steps_lowering[];  /* "steps_lowering": in place of "lowering" */
+extern const char pass_quick[];           /* "quick": in place of "standard" and "indices", for
+                                             code that runs little */
+extern const char pass_quick_groups[];    /* "quick_groups": in place of "groups" */
+extern const char pass_quick_lowering[];  /* "quick_lowering": in place of "lowering" */
 extern const char pass_coarsening[];      /* "coarsening": several work-items a thread */
 extern const char
     pass_thread_lowering[];       /* "thread_lowering": what a target of threads can select */

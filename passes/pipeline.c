@@ -127,6 +127,31 @@ const char pass_steps_lowering[] = "align,"            /* as above */
                                    "simplifycfg,"      /* the edges of library code */
                                    "legalize_vectors"; /* as above */
 
+/* Code that runs little: what the standard pipeline and `indices` would gain, too, takes longer to
+ * find than it saves.  A module that has been optimized has nothing left for most of these. */
+const char pass_quick[] =
+    "inline,"      /* as in the standard pipeline, and so are the next ones */
+    "sroa,"        /* accesses to stack variables cost time everywhere */
+    "mem2reg,"     /* likewise */
+    "spaces,"      /* generic pointers get their space, by which code finds memory */
+    "simplify,"    /* what the launch knows: sizes, values */
+    "sccp,"        /* branches on that */
+    "simplifycfg," /* fewer blocks */
+    "gvn,"         /* fewer values */
+    "dce,"         /* those without uses */
+    "calls";       /* functions that stay get ids from their callers */
+
+const char pass_quick_groups[] = "simplify," /* what ids and sizes are now */
+                                 "gvn,"      /* fields of info and ids, read for several reasons */
+                                 "licm,"     /* what is the same for all items, before their loop */
+                                 "dce";      /* what is left without uses */
+
+const char pass_quick_lowering[] = "expand,"           /* as in `lowering` */
+                                   "builtins,"         /* likewise */
+                                   "simplifycfg,"      /* the edges of that code */
+                                   "legalize_vectors," /* vectors as wide as the target has them */
+                                   "dce";              /* what expansions left unused */
+
 const char pass_coarsening[] = "coarsen,"     /* several work-items at once */
                                "simplify,"    /* what is constant for some of them */
                                "gvn,"         /* what they share */
@@ -323,6 +348,9 @@ static const char *find_list(const char *s, size_t n) {
                  {"groups", pass_group_pipeline},
                  {"vectors", pass_vector_pipeline},
                  {"lowering", pass_lowering},
+                 {"quick", pass_quick},
+                 {"quick_groups", pass_quick_groups},
+                 {"quick_lowering", pass_quick_lowering},
                  {"coarsening", pass_coarsening},
                  {"thread_lowering", pass_thread_lowering},
                  {"threads", pass_threads}};

@@ -11,7 +11,7 @@ sanitized=$2
 levels=$(machine_levels "$release")
 first=${levels%% *}
 native=${first:+--device cpu:eager}
-cpus="--oracle cpu:$first,regalloc=stack --oracle cpu:$first,seed=3"
+cpus="--oracle cpu:quick --oracle cpu:$first,regalloc=stack --oracle cpu:$first,seed=3"
 for level in $levels; do
     cpus="$cpus --oracle cpu:$level --oracle cpu:$level,eager"
 done

@@ -29,6 +29,7 @@ static void add_shape(rt_hash *h, const pass_group_shape *s) {
     add_number(h, s->apart);
     add_number(h, s->on_lines);
     add_number(h, s->streams);
+    add_number(h, s->small);
     add_number(h, s->subgroup);
     for (unsigned n = 0; n < PASS_LOCAL_ARGS; n++) add_number(h, s->local_args[n]);
 }

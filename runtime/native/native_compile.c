@@ -191,6 +191,12 @@ static bool check_name(const compilation *c) {
 }
 
 /* False: an error has been reported, or a switch has stopped the compile. */
+/* For code that runs so little that making it should take little. */
+static bool run_quick(compilation *c) {
+    return run(c, pass_quick) && make_groups(c) && check_name(c) && run(c, pass_quick_groups) &&
+           run(c, pass_quick_lowering);
+}
+
 static bool run_all(compilation *c) {
     if (!run(c, pass_standard) || !run(c, pass_index_pipeline)) return false;
     if (!make_groups(c) || !check_name(c) || !run(c, pass_group_pipeline)) return false;
@@ -209,7 +215,8 @@ static bool compile(compilation *c) {
     *c->out = (cg_object){0};
     c->kernels = ir_new_array(c->arena, progress, count_kernels(c->m) + 1);
     if (!check_imports(c->m)) return false;
-    if (!(c->o->steps ? run_steps(c) : run_all(c))) return false;
+    bool ok = c->o->steps ? run_steps(c) : c->o->shape.small ? run_quick(c) : run_all(c);
+    if (!ok) return false;
     if (!c->o->machine->compile(c->m, &c->o->code, c->arena, c->out)) return false;
     if (c->out->stopped) return true;
     const made all = look_up(c->out, &c->m->arena);

@@ -114,12 +114,18 @@ Test(pipeline, standard_keeps_the_facts_of_order) {
     }
 }
 
-/* The lists that make code for a CPU, in order: a place counts after those in front. */
-static long place_in_native(const char *name) {
-    const char *const lists[] = {pass_standard,       pass_index_pipeline,  "phases",     "regions",
-                                 pass_group_pipeline, pass_vector_pipeline, pass_lowering};
+/* The lists that make code for a CPU, and those that do so quickly, in order: a place counts after
+ * those in front. */
+enum { LISTS = 7 };
+static const char *const native[LISTS] = {pass_standard, pass_index_pipeline, "phases",
+                                          "regions",     pass_group_pipeline, pass_vector_pipeline,
+                                          pass_lowering};
+static const char *const quick[LISTS] = {pass_quick, "phases", "regions", pass_quick_groups,
+                                         pass_quick_lowering};
+
+static long place_in(const char *const lists[LISTS], const char *name) {
     long before = 0;
-    for (unsigned n = 0; n < sizeof lists / sizeof *lists; n++) {
+    for (unsigned n = 0; n < LISTS && lists[n]; n++) {
         long place = place_of(lists[n], name);
         if (place >= 0) return before + place;
         before += (long)strlen(lists[n]) + 1;
@@ -130,9 +136,12 @@ static long place_in_native(const char *name) {
 Test(pipeline, native_keeps_the_facts_of_order) {
     for (unsigned n = 0; n < pass_order_count; n++) {
         const pass_order *o = &pass_orders[n];
-        long first = place_in_native(o->first), second = place_in_native(o->second);
+        long first = place_in(native, o->first), second = place_in(native, o->second);
         cr_assert(second < 0 || (first >= 0 && first < second), "%s before %s: %s", o->first,
                   o->second, o->why);
+        first = place_in(quick, o->first), second = place_in(quick, o->second);
+        cr_assert(second < 0 || first < second, "quick: %s before %s: %s", o->first, o->second,
+                  o->why);
     }
 }
 
@@ -142,7 +151,7 @@ Test(pipeline, every_pass_is_used) {
     for (unsigned n = 0; n < pass_count; n++)
         cr_assert(passes[n].print || !strcmp(passes[n].name, "scalarize") ||
                       !strcmp(passes[n].name, "closures") || !strcmp(passes[n].name, "padding") ||
-                      place_in_native(passes[n].name) >= 0 ||
+                      place_in(native, passes[n].name) >= 0 ||
                       place_of(pass_threads, passes[n].name) >= 0 ||
                       place_of(pass_coarsening, passes[n].name) >= 0 ||
                       place_of(pass_thread_lowering, passes[n].name) >= 0,

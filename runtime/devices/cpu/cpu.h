@@ -61,6 +61,7 @@ typedef struct {
     cg_options code;    /* level 0: the machine's */
     bool eager;         /* as in rt_compiler */
     bool untiered;      /* small launches have the same code as others */
+    bool quick;         /* all launches have the code of small ones */
     rt_facts without;   /* that code is not made for */
     bool cache;         /* code is kept for other processes */
     bool keep_calls;    /* as in pass_options */

@@ -214,7 +214,8 @@ static ir_status compile_variant(void *user, const pass_group_shape *shape, cons
                      .out = out};
     c.options.shape.inner = l->launch->function->order.inner;
     c.options.shape.transposes = l->launch->function->order.transposes;
-    if (shape->small) cpu_make_quickly(l->machine, &c.options.code);
+    c.options.shape.small |= l->machine->options.quick;
+    if (c.options.shape.small) cpu_make_quickly(l->machine, &c.options.code);
     c.options.code.lines = rt_are_told(&l->machine->tools);
     c.options.steps = l->machine->tools.step;
     ir_arena_init(&c.arena, l->cx);
@@ -227,6 +228,7 @@ static ir_status compile_variant(void *user, const pass_group_shape *shape, cons
     l->counts->variants += status == IR_OK;
     rt_entry_end(&c.entry);
     ir_arena_free(&c.arena);
+    out->shape.small = shape->small; /* code of a device where all of it is made quickly stays */
     if (status != IR_OK) {
         rt_code_unload(&out->code);
         *out = (rt_variant){0};

@@ -27,7 +27,7 @@ bool cpu_is_small(const cpu_launch *l, const cpu_wanted *w) {
     const rt_cpu_options *o = &l->machine->options;
     const ir_range *r = &w->range;
     uint64_t items = pass_global_size(r, 0) * pass_global_size(r, 1) * pass_global_size(r, 2);
-    bool chosen = o->eager || o->untiered || o->code.lanes || o->code.regalloc.seed;
+    bool chosen = o->eager || o->untiered || o->quick || o->code.lanes || o->code.regalloc.seed;
     if (chosen || l->launch->ahead || l->machine->tools.step) return false;
     if (items > LIMIT || !l->launch->function->repeats) return items <= LIMIT;
     pass_given given = {.range = r};

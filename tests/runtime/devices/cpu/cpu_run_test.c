@@ -333,7 +333,7 @@ static void expect_ring(const char *device, const char *range, unsigned items) {
 }
 
 Test(cpu_run, all_groups_wait_for_each_other) {
-    static const char *const devices[] = {"cpu", "cpu:eager", "cpu:regalloc=stack"};
+    static const char *const devices[] = {"cpu", "cpu:eager", "cpu:regalloc=stack", "cpu:quick"};
     for (unsigned k = 0; k < sizeof devices / sizeof *devices; k++) {
         expect_ring(devices[k], "global 4 local 1", 4);
         expect_ring(devices[k], "global 6400 local 64", 6400);

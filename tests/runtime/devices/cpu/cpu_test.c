@@ -527,6 +527,20 @@ Test(cpu, small_launches_have_scalar_code) {
     }
 }
 
+Test(cpu, an_option_makes_all_code_quickly) {
+    bench b;
+    begin(&b);
+    ((cpu_device *)b.device)->machine.options.quick = true;
+    const spvf_range r = {.dims = 1, .global = {1 << 20}};
+    const rt_arg args[] = {part(0, 64), part(64, 64), part(128, 64)};
+    for (unsigned n = 0; n < 2; n++)
+        cr_assert_eq(launch(&b, "three", &r, args, 3), SPVF_OK, "%s", messages);
+    cr_expect(facts.shape.small && facts.code.lanes == 1);
+    cr_expect_eq(facts.code.regalloc.how, CG_REGALLOC_STACK);
+    cr_expect_eq(b.device->code.variants, 1, "it stays");
+    end(&b);
+}
+
 /* Is code made quickly for 100 items with so many rounds each? */
 static void expect_rounds(bench *b, uint32_t rounds, bool quick) {
     const spvf_range r = {.dims = 1, .global = {100}};
@@ -596,7 +610,7 @@ static void expect_unknown(const char *list, const char *option) {
     snprintf(
         want, sizeof want,
         "error: unknown option '%s' of device cpu: v2, v3, v4, icelake, simd=N, regalloc=stack, "
-        "seed=N, eager, untiered, cache, calls, recompile, caches=N, without=FACT\n",
+        "seed=N, eager, untiered, quick, cache, calls, recompile, caches=N, without=FACT\n",
         option);
     cr_expect_eq(rt_guard(b.context, open_by_name, &b), SPVF_ERROR_ARGUMENT, "%s", list);
     cr_expect_str_eq(messages, want);
@@ -604,14 +618,15 @@ static void expect_unknown(const char *list, const char *option) {
 }
 
 Test(cpu, options_by_name) {
-    bench b = {.context = new_context(),
-               .kernel =
-                   "v2,eager,untiered,without=apart,without=values,regalloc=stack,seed=12,simd=8"};
+    bench b = {
+        .context = new_context(),
+        .kernel =
+            "v2,eager,untiered,quick,without=apart,without=values,regalloc=stack,seed=12,simd=8"};
     cr_expect_eq(rt_guard(b.context, open_by_name, &b), SPVF_OK, "%s", messages);
     const cg_options *o = &((cpu_device *)b.device)->machine.options.code;
     cr_expect(o->level == 2 && o->regalloc.how == CG_REGALLOC_STACK && o->regalloc.seed == 12);
     const rt_cpu_options *all = &((cpu_device *)b.device)->machine.options;
-    cr_expect(all->eager && all->untiered && !all->cache);
+    cr_expect(all->eager && all->untiered && all->quick && !all->cache);
     cr_expect_eq(all->without, RT_FACT(APART) | RT_FACT(VALUES));
     rt_device_close(b.device);
     spvf_context_destroy(b.context);
