@@ -29,6 +29,7 @@ typedef struct {
     bool wide;        /* global ids and sizes may be 2^32 and more along a dimension */
     bool disjoint;    /* no two pointers that a kernel is given lead to the same memory */
     bool aligned;     /* the memory of each such pointer begins at a multiple of 16 bytes */
+    bool together;    /* all groups of a launch run at once, so that they can wait for each other */
     unsigned coarsen; /* work-items that a thread may run; 0: one */
 } cg_ptx_options;
 enum { CG_PTX_ALIGN = 16 };

@@ -73,6 +73,17 @@ corpus() {
         --known "$folder/plans/cuda_differences.txt" "$@"
 }
 
+# phases DEVICE: the plans whose groups wait for each other.  In a shell of its own, for `device`.
+phases() (
+    device=$1
+    corpus cross_group_phases
+)
+
+times() {
+    # shellcheck disable=SC2086
+    "$bin/phases" $ways | tee "$folder/phases.txt" && echo "1 passed, 0 failed"
+}
+
 # The driver's compiler runs in the first process alone; one that is killed leaves nothing bad.  In a
 # shell of its own, so that other suites keep their cache.
 cached() (
@@ -112,6 +123,17 @@ row corpus corpus
 row corpus-cached corpus
 row conformance "$bin/fusion" --device "$device" "$folder/conformance"
 row pipelines env SPVF_FUZZ_DEVICE="$device" "$bin/pipelines" -n 1000 "$folder/seeds"
+# Groups that wait for each other, in both ways.
+case $device in
+cuda) ways='cuda:phases=together cuda:phases=launches' ;;
+cuda:*) ways="$device,phases=together $device,phases=launches" ;;
+*) ways= ;;
+esac
+for way in $ways; do
+    row "corpus-${way##*=}" phases "$way"
+    row "pipelines-${way##*=}" env SPVF_FUZZ_DEVICE="$way" "$bin/pipelines" -n 1000 "$folder/seeds"
+done
+[ -z "$ways" ] || row phases times
 for part in groups atomics ranges graphs threads printf; do
     row "$part" "$bin/device" "$device" "$part"
 done

@@ -6,7 +6,7 @@ folder=$build/cuda
 rm -rf "$folder"
 mkdir -p "$folder/bin" "$folder/plans"
 for program in spvfuse tests/corpus_run tests/conformance/fusion tests/fuzz/pipelines \
-    tests/device/device tests/codegen/math/ulp-static; do
+    tests/device/device tests/bench/phases tests/codegen/math/ulp-static; do
     strip -o "$folder/bin/$(basename "$program" -static)" "$build/$program"
 done
 cp tests/corpus/*.plan tests/corpus/*.txt tests/corpus/*.cl "$folder/plans"

@@ -1,9 +1,12 @@
-/* atomic.c — atomic operations, fences and barriers.
+/* atomic.c — atomic operations, fences and barriers, also of all work-groups.
  *
  * OpenCL's orders are those of PTX (Lustig 2019): an operation that is sequentially consistent
  * follows a fence.sc, and acquires and releases.  Results that nothing uses
  * are not read back (red).  The least and the greatest of floats are loops around a
  * compare-and-swap.
+ *
+ * Work-groups wait for each other only where all of them run at once (option `together`), by a word
+ * in global memory whose highest bit says that the last one has come.
  */
 #include "codegen/ptx/ptx.h"
 
@@ -167,9 +170,59 @@ static void write_extreme(ptx_func *fn, const ir_inst *i) {
 
 /* ------------------------------------------------------------------------------------- barriers */
 
+/* In thread 0 of each group; the other ones jump to the end. */
+static void only_first_thread(ptx_func *fn, const char *end) {
+    const char *id = ptx_temporary(fn, PTX_B32), *other = ptx_temporary(fn, PTX_PRED);
+    ptx_put(fn, "or.b32 %s, %s, %s", id, ptx_special(fn, "tid.x"), ptx_special(fn, "tid.y"));
+    ptx_put(fn, "or.b32 %s, %s, %s", id, id, ptx_special(fn, "tid.z"));
+    ptx_put(fn, "setp.ne.u32 %s, %s, 0", other, id);
+    ptx_put(fn, "@%s bra %s", other, end);
+}
+
+/* What a group adds: 1, but group 0 adds 2^31 - (groups - 1). */
+static const char *share_of_group(ptx_func *fn) {
+    const char *groups = ptx_temporary(fn, PTX_B32), *id = ptx_temporary(fn, PTX_B32);
+    const char *rest = ptx_temporary(fn, PTX_B32), *share = ptx_temporary(fn, PTX_B32);
+    const char *first = ptx_temporary(fn, PTX_PRED);
+    ptx_put(fn, "mul.lo.s32 %s, %s, %s", groups, ptx_special(fn, "nctaid.x"),
+            ptx_special(fn, "nctaid.y"));
+    ptx_put(fn, "mul.lo.s32 %s, %s, %s", groups, groups, ptx_special(fn, "nctaid.z"));
+    ptx_put(fn, "or.b32 %s, %s, %s", id, ptx_special(fn, "ctaid.x"), ptx_special(fn, "ctaid.y"));
+    ptx_put(fn, "or.b32 %s, %s, %s", id, id, ptx_special(fn, "ctaid.z"));
+    ptx_put(fn, "setp.eq.u32 %s, %s, 0", first, id);
+    ptx_put(fn, "sub.s32 %s, 0x80000001, %s", rest, groups);
+    ptx_put(fn, "selp.b32 %s, %s, 1, %s", share, rest, first);
+    return share;
+}
+
+/* All groups together add 2^31 to a word, so its highest bit changes with the last one, and the
+ * others are as before: it need not be reset, and the next barrier may have fewer groups.  The
+ * thread that adds releases what its group has written, and acquires what all have when it sees the
+ * change; the barriers of the group before and after extend both to all of its threads. */
+static void write_grid_barrier(ptx_func *fn) {
+    const char *again = ptx_new_label(fn), *end = ptx_new_label(fn);
+    const char *before = ptx_temporary(fn, PTX_B32), *now = ptx_temporary(fn, PTX_B32);
+    const char *waits = ptx_temporary(fn, PTX_PRED);
+    fn->w->has_grid_barrier = true;
+    ptx_put(fn, "bar.sync 0");
+    only_first_thread(fn, end);
+    ptx_put(fn, "atom.acq_rel.gpu.global.add.u32 %s, [$arrived], %s", before, share_of_group(fn));
+    ptx_label(fn, again);
+    ptx_put(fn, "ld.acquire.gpu.global.u32 %s, [$arrived]", now);
+    ptx_put(fn, "xor.b32 %s, %s, %s", now, now, before);
+    ptx_put(fn, "setp.ge.s32 %s, %s, 0", waits, now);
+    ptx_put(fn, "@%s bra %s", waits, again);
+    ptx_label(fn, end);
+    ptx_put(fn, "bar.sync 0");
+}
+
 /* A barrier of a work-group orders memory for it; what others see needs a fence. */
 static void write_barrier(ptx_func *fn, const ir_inst *i) {
     unsigned scope = i->imm.sync.scope;
+    if (i->imm.sync.exec < IR_SCOPE_WORKGROUP && fn->w->options->together) {
+        write_grid_barrier(fn);
+        return;
+    }
     if (scope < IR_SCOPE_WORKGROUP) write_fence(fn, scope, i->imm.sync.semantics);
     if (i->imm.sync.exec == IR_SCOPE_WORKGROUP)
         ptx_put(fn, "bar.sync 0");

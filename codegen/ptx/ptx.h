@@ -51,6 +51,7 @@ typedef struct {
     ir_text variables, functions;
     bool has_group_memory;  /* for what the items of a work-group do together */
     bool has_dynamic_local; /* local memory whose size the launch gives */
+    bool has_grid_barrier;  /* barriers of all work-groups, and the word that they change */
 } ptx_writer;
 
 typedef struct {

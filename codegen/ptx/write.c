@@ -133,6 +133,7 @@ static void write_variables(ptx_writer *w) {
     foreach_global (g, w->m) write_in_order(w, &state, g, 0);
     if (w->has_group_memory)
         ir_putf(&w->variables, ".shared .align 8 .b8 $group[%d];\n", PTX_GROUP_BYTES);
+    if (w->has_grid_barrier) ir_put(&w->variables, ".global .align 4 .u32 $arrived;\n");
     if (w->has_dynamic_local) ir_put(&w->variables, ".extern .shared .align 128 .b8 $local[];\n");
 }
 

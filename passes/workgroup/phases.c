@@ -25,7 +25,7 @@ bool pass_waits_for_all(const ir_inst *i) {
     return i->op == IR_OP_barrier && i->imm.sync.exec < IR_SCOPE_WORKGROUP;
 }
 
-static bool has_phases(const ir_func *f) {
+bool pass_has_phases(const ir_func *f) {
     foreach_block (b, f)
         foreach_inst (i, b)
             if (pass_waits_for_all(i)) return true;
@@ -148,7 +148,28 @@ static const char *cut(pass_phasing *p) {
 const char *pass_cut_phases(ir_func *kernel, ir_arena *scratch, ir_phases *out) {
     pass_phasing p = {.kernel = kernel, .scratch = scratch, .out = out};
     *out = (ir_phases){0};
-    return has_phases(kernel) ? cut(&p) : NULL;
+    return pass_has_phases(kernel) ? cut(&p) : NULL;
+}
+
+/* A variable is where instructions for its kind of memory do not look for it. */
+static bool has_moved_variables(const ir_func *f) {
+    foreach_block (b, f)
+        foreach_inst (i, b) {
+            if (i->op != IR_OP_inttoptr || ir_arg(i, 0)->op != IR_OP_ptrtoint) continue;
+            const ir_inst *from = ir_arg(ir_arg(i, 0), 0);
+            if (ir_space_of(from->type) == IR_GLOBAL && ir_space_of(i->type) != IR_GLOBAL)
+                return true;
+        }
+    return false;
+}
+
+const char *pass_cut_launches(ir_func *kernel, ir_arena *scratch, ir_phases *out) {
+    const char *refusal = pass_cut_phases(kernel, scratch, out);
+    if (refusal || !out->n) return refusal;
+    if (has_moved_variables(kernel)) return "several phases use one variable";
+    const ir_block *entry = kernel->first;
+    for (unsigned n = 0; n < entry->nsucc; n++) ir_remove(entry->succ[n]->first);
+    return NULL;
 }
 
 /* Does:  makes a kernel that waits for all work-groups one that runs a phase (ir_phases), with two

@@ -141,5 +141,10 @@ void pass_make_group(ir_func *kernel, const pass_group_shape *shape, ir_arena *a
 /* Makes a kernel that waits for all work-groups, and calls nothing, one of several phases
  * (phases.c); one that does not wait stays as it is.  Gives why it cannot be done, or NULL. */
 const char *pass_cut_phases(ir_func *kernel, ir_arena *scratch, ir_phases *out);
+/* The same where a launch for each phase runs work-items as threads: no barrier begins a phase, and
+ * what several of them use must not be in local or private memory, which has addresses of its own. */
+const char *pass_cut_launches(ir_func *kernel, ir_arena *scratch, ir_phases *out);
+/* Does it wait for all work-groups, not counting functions that it calls? */
+bool pass_has_phases(const ir_func *kernel);
 
 #endif

@@ -325,11 +325,13 @@ static bool take_ptx_option(const char **s, cg_ptx_options *o) {
     if (rt_take_option(s, "wide")) return o->wide = true;
     if (rt_take_option(s, "disjoint")) return o->disjoint = true;
     if (rt_take_option(s, "aligned")) return o->aligned = true;
+    if (rt_take_option(s, "together")) return o->together = true;
     if (rt_take_option(s, "coarsen=2")) return (o->coarsen = 2) != 0;
     return rt_take_option(s, "coarsen=4") && (o->coarsen = 4) != 0;
 }
 
-/* "ptx[:sm_N]{,exact|,offset|,wide|,disjoint|,aligned|,coarsen=2|,coarsen=4}", or "cubin…" */
+/* "ptx[:sm_N]{,exact|,offset|,wide|,disjoint|,aligned|,together|,coarsen=2|,coarsen=4}", or
+ * "cubin…" */
 static bool ptx_target(const char *s, const char *format, cg_ptx_options *o) {
     uint64_t sm = USUAL_SM;
     *o = (cg_ptx_options){0};

@@ -67,19 +67,23 @@ typedef struct {
 
 /* What a kernel has become before it is lowered. */
 typedef struct {
+    bool waits;
+    ir_phases phases;
     pass_parts parts;
     bool prints;
+    bool observes_groups;
 } change;
 
 static void describe(job *j, const ir_func *f, const change *c) {
     rt_ptx_kernel *k = ir_push(j->arena, &j->kernels);
     *k = (rt_ptx_kernel){.name = ir_strdup(j->arena, f->name),
                          .entry = cg_ptx_name(j->arena, f->name),
+                         .waits = c->waits,
+                         .phases = c->phases,
                          .parts = c->parts,
                          .prints = c->prints,
                          .hidden = cg_ptx_hidden_of(f, &j->options->code),
-                         .observes_groups =
-                             pass_observes_groups(ir_func_find(j->from, f->name), j->arena)};
+                         .observes_groups = c->observes_groups};
     memcpy(k->local, f->attrs.local_size, sizeof k->local);
     memcpy(k->coarsened, f->attrs.coarsened, sizeof k->coarsened);
 }
@@ -92,14 +96,40 @@ static bool prints(const ir_module *m) {
     return false;
 }
 
-/* Both need kernels that call nothing. */
+static bool waits(const ir_module *m) {
+    foreach_func (f, m)
+        if (pass_has_phases(f)) return true;
+    return false;
+}
+
+/* Makes a kernel one that is launched for each phase, unless all groups can wait in one launch. */
+static bool cut_phases(const job *j, ir_func *f, change *out) {
+    out->waits = pass_has_phases(f);
+    if (!out->waits || j->options->code.together) return true;
+    const char *refusal = pass_cut_launches(f, j->arena, &out->phases);
+    if (refusal)
+        ir_report(f->module->cx, (ir_message){.severity = IR_ERROR, .file = f->module->name},
+                  "no phases of @%s: %s", f->name, refusal);
+    return !refusal;
+}
+
+/* What is kept between phases is found in code that is simple. */
+static bool prepare(const job *j, ir_module *m) {
+    const cg_ptx_options *o = &j->options->code;
+    return run(m, o, "inline") && (o->together || !waits(m) || run(m, o, "standard"));
+}
+
+/* All of this needs kernels that call nothing. */
 static bool change_all(job *j, ir_module *m, change *out) {
     const rt_ptx_options *o = j->options;
     ir_type number = o->code.wide ? IR_I64 : IR_I32;
-    if (!o->parts && !(o->print && prints(m))) return true;
-    if (!run(m, &o->code, "inline")) return false;
+    bool nothing = !o->parts && !(o->print && prints(m)) && !waits(m);
+    if (!nothing && !prepare(j, m)) return false;
     for (uint32_t n = 0; n < j->names.n; n++) {
         ir_func *f = ir_func_find(m, j->names.data[n]);
+        if (!nothing && !cut_phases(j, f, &out[n])) return false;
+        out[n].observes_groups = pass_observes_groups(f, j->arena);
+        if (nothing) continue;
         if (o->parts) out[n].parts = pass_make_parts(f, number, j->arena);
         if (o->print) out[n].prints = pass_record_prints(f, o->print, j->arena, &j->prints);
     }
@@ -156,10 +186,11 @@ static void keep_what_can_be_written(job *j) {
 
 rt_ptx rt_make_ptx(spvf_context *context, const ir_module *m, const rt_ptx_options *o,
                    ir_arena *arena) {
-    job j = {.context = context, .from = m, .options = o, .arena = arena};
+    job j = {.context = context, .from = m, .options = o, .arena = arena, .ok = true};
     foreach_func (f, m)
         if (f->flags & IR_FUNC_KERNEL && !ir_is_declaration(f) &&
-            (!o->only || strcmp(f->name, o->only) == 0))
+            (!o->only || strcmp(f->name, o->only) == 0) &&
+            (!o->code.together || pass_has_phases(f)))
             *ir_push(arena, &j.names) = f->name;
     if (!can_write(&j)) {
         keep_what_can_be_written(&j);

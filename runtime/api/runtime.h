@@ -263,7 +263,9 @@ typedef struct {
 } rt_ptx_options;
 typedef struct {
     const char *name, *entry; /* of the module, of the entry point */
-    pass_parts parts;         /* what follows its parameters, */
+    bool waits;               /* for all work-groups, */
+    ir_phases phases;         /* and is launched for each phase: what follows its parameters, */
+    pass_parts parts;         /* then what comes next, */
     bool prints;              /* then the address of its records, */
     cg_ptx_hidden hidden;     /* and what is hidden */
     uint32_t local[3];        /* that it requires; 0: none */

@@ -1,15 +1,22 @@
-/* phases.c — launches that depend on each other across work-groups: as phases of one launch, next
+/* phases.c — launches that depend on each other across work-groups: as phases of one kernel, next
  * to the same launches one after the other.
  *
- * Both are graphs that run on a queue, by turns; shown are the medians of a run and the ratio, that
- * of separate launches by that of phases.  A stencil of three points goes over a line eight times,
- * from one buffer to the other and back; a tree adds the halves of a line until 64 elements are
- * left.
+ *   phases [-l ITEMS] [DEVICE…]     items of a work-group: 64; devices: cpu
+ *
+ * Both are graphs that run on a queue, by turns; shown are the medians of a run on each device and
+ * the ratio, that of separate launches by that of phases.  A stencil of three points goes over a
+ * line eight times, from one buffer to the other and back; a tree adds the halves of a line until as
+ * many elements are left as a group has.  If devices are named, there are more sizes, and the time
+ * is that of several runs which follow each other, by their number: so
+ *
+ *   phases -l 256 cuda:phases=together cuda:phases=launches
+ *
+ * says up to how many groups barriers of the grid cost less than launches.
  */
 #include "runtime/spvfuse_queue.h"
 #include "tests/bench/bench.h"
 
-enum { RUNS = 301, STEPS = 8, LEAST = 64, WAYS = 2 };
+enum { RUNS = 301, STEPS = 8, WAYS = 2, DEVICES = 4, MOST = 1 << 20, AT_ONCE = 16 };
 
 static const char kernels[] = "target 64\n"
                               "kernel @step(%a: ptr.global of f32, %b: ptr.global of f32) {\n"
@@ -48,12 +55,16 @@ static const char kernels[] = "target 64\n"
                               "}\n";
 
 typedef struct {
+    const char *name;
     spvf_device *device;
     spvf_program *program;
     spvf_queue *queue;
     spvf_buffer *line[2];
     spvf_graph *graph[WAYS]; /* phases, separate launches */
 } setting;
+
+static size_t group = 64;   /* items */
+static unsigned repeat = 1; /* runs that follow each other */
 
 static void need(spvf_status s, const char *what) {
     if (s == SPVF_OK) return;
@@ -65,7 +76,7 @@ static void add(setting *t, const char *kernel, size_t items, unsigned from, siz
     const spvf_argument arg[] = {{.buffer = t->line[from]}, {.buffer = t->line[!from]}};
     const spvf_launch l = {.program = t->program,
                            .kernel = kernel,
-                           .range = {.dims = 1, .global = {items}, .local = {LEAST}},
+                           .range = {.dims = 1, .global = {items}, .local = {group}},
                            .args = arg,
                            .arg_count = args};
     for (int way = 0; way < WAYS; way++) need(spvf_graph_launch(t->graph[way], &l, NULL), "launch");
@@ -78,62 +89,98 @@ static size_t add_stencil(setting *t, size_t items) {
 
 static size_t add_tree(setting *t, size_t items) {
     size_t n = 0;
-    for (; items > LEAST; n++) add(t, "fold", items /= 2, 0, 1);
+    for (; items > group; n++) add(t, "fold", items /= 2, 0, 1);
     return n;
 }
 
 static double time_run(setting *t, int way) {
     spvf_event *e;
     double start = now();
+    for (unsigned n = 1; n < repeat; n++)
+        need(spvf_graph_run(t->graph[way], t->queue, NULL, NULL), "run");
     need(spvf_graph_run(t->graph[way], t->queue, NULL, &e), "run");
     need(spvf_event_wait(e), "run");
     double us = now() - start;
     spvf_event_destroy(e);
-    return us;
+    return us / repeat;
 }
 
-static void measure(setting *t, const char *name, size_t items,
-                    size_t (*add_all)(setting *t, size_t items)) {
-    static double us[WAYS][RUNS];
+/* How many launches there are. */
+static size_t record(setting *t, size_t items, size_t (*add_all)(setting *t, size_t items)) {
     const spvf_graph_options phases = {.size = sizeof phases, .strict = true, .phases = true};
     const spvf_graph_options apart = {.size = sizeof apart, .unfused = true};
     need(spvf_graph_create(t->device, &phases, &t->graph[0]), "graph");
     need(spvf_graph_create(t->device, &apart, &t->graph[1]), "graph");
     size_t launches = add_all(t, items);
     for (int way = 0; way < WAYS; way++) need(spvf_graph_commit(t->graph[way]), "commit");
-    for (int n = 0; n < RUNS; n++)
-        for (int way = 0; way < WAYS; way++) us[way][n] = time_run(t, way);
-    for (int way = 0; way < WAYS; way++) spvf_graph_destroy(t->graph[way]);
-    double together = median(us[0], RUNS), separate = median(us[1], RUNS);
-    printf("  %-8s %8zu items %3zu launches %10.1f us %10.1f us %6.2f x\n", name, items, launches,
-           together, separate, separate / together);
+    return launches;
 }
 
-int main(void) {
-    enum { MOST = 1 << 20 };
+static void measure(setting *all, int devices, const char *name, size_t items,
+                    size_t (*add_all)(setting *t, size_t items)) {
+    static double us[DEVICES][WAYS][RUNS];
+    size_t launches = 0;
+    for (int k = 0; k < devices; k++) launches = record(&all[k], items, add_all);
+    for (int n = 0; n < RUNS; n++)
+        for (int k = 0; k < devices; k++)
+            for (int way = 0; way < WAYS; way++) us[k][way][n] = time_run(&all[k], way);
+    printf("  %-8s %8zu items %6zu groups %3zu launches", name, items, items / group, launches);
+    for (int k = 0; k < devices; k++) {
+        for (int way = 0; way < WAYS; way++) spvf_graph_destroy(all[k].graph[way]);
+        double together = median(us[k][0], RUNS), separate = median(us[k][1], RUNS);
+        printf(" %10.1f us %10.1f us %6.2f x", together, separate, separate / together);
+    }
+    printf("\n");
+    fflush(stdout);
+}
+
+static void begin(setting *t, spvf_context *c, spvf_module *m) {
+    float *zeros = calloc(MOST + 2, sizeof *zeros);
+    need(spvf_device_open(c, t->name, &t->device), "device");
+    need(spvf_program_create(t->device, m, &t->program), "program");
+    need(spvf_queue_create(t->device, NULL, &t->queue), "queue");
+    for (int n = 0; n < 2; n++)
+        need(spvf_buffer_create(t->device, (MOST + 2) * sizeof *zeros, zeros, 0, &t->line[n]),
+             "buffer");
+    free(zeros);
+}
+
+static void end(const setting *t) {
+    for (int n = 0; n < 2; n++) spvf_buffer_destroy(t->line[n]);
+    spvf_queue_destroy(t->queue);
+    spvf_program_destroy(t->program);
+    spvf_device_destroy(t->device);
+}
+
+static int read_arguments(int argc, char **argv, setting *all) {
+    int devices = 0;
+    for (int n = 1; n < argc; n++)
+        if (strcmp(argv[n], "-l") == 0 && n + 1 < argc)
+            group = strtoul(argv[++n], NULL, 10);
+        else if (devices < DEVICES)
+            all[devices++].name = argv[n];
+    repeat = devices ? AT_ONCE : 1;
+    if (!devices) all[devices++].name = "cpu";
+    return devices;
+}
+
+int main(int argc, char **argv) {
     const spvf_context_options o = {.size = sizeof o, .message = show_message};
     spvf_context *c;
     spvf_module *m;
-    setting t;
+    setting all[DEVICES] = {{0}};
+    int devices = read_arguments(argc, argv, all);
     need(spvf_context_create(&o, &c), "context");
     need(spvf_module_load(c, "kernels", kernels, sizeof kernels - 1, NULL, &m), "kernels");
-    need(spvf_device_open(c, "cpu", &t.device), "device");
-    need(spvf_program_create(t.device, m, &t.program), "program");
-    need(spvf_queue_create(t.device, NULL, &t.queue), "queue");
-    float *zeros = calloc(MOST + 2, sizeof *zeros);
-    for (int n = 0; n < 2; n++)
-        need(spvf_buffer_create(t.device, (MOST + 2) * sizeof *zeros, zeros, 0, &t.line[n]),
-             "buffer");
-    printf("a graph on a queue, a run                      phases   separately\n");
-    for (size_t items = 1 << 8; items <= MOST; items <<= 4) {
-        measure(&t, "stencil", items, add_stencil);
-        measure(&t, "tree", items, add_tree);
+    for (int k = 0; k < devices; k++) begin(&all[k], c, m);
+    printf("a graph on a queue, a run: phases, separately, on");
+    for (int k = 0; k < devices; k++) printf("%s %s", k ? ";" : "", all[k].name);
+    printf("\n");
+    for (size_t items = 1 << 8; items <= MOST; items <<= repeat > 1 ? 1 : 4) {
+        measure(all, devices, "stencil", items, add_stencil);
+        if (items > group) measure(all, devices, "tree", items, add_tree);
     }
-    free(zeros);
-    for (int n = 0; n < 2; n++) spvf_buffer_destroy(t.line[n]);
-    spvf_queue_destroy(t.queue);
-    spvf_program_destroy(t.program);
-    spvf_device_destroy(t.device);
+    for (int k = 0; k < devices; k++) end(&all[k]);
     spvf_module_destroy(m);
     spvf_context_destroy(c);
     return 0;

@@ -27,8 +27,12 @@ static unsigned newest_sm(unsigned sm) {
     return sm;
 }
 
-static const spvf_capabilities capabilities = {
-    .print = true, .atomics64 = true, .offsets = true, .in_order = true, .subgroup_size = 32};
+static const spvf_capabilities capabilities = {.phases = true,
+                                               .print = true,
+                                               .atomics64 = true,
+                                               .offsets = true,
+                                               .in_order = true,
+                                               .subgroup_size = 32};
 
 static spvf_device_sizes sizes_of(const cu_calls *cu, cu_device d) {
     static const uint32_t warp[] = {32};
@@ -96,6 +100,7 @@ static void close_device(rt_device *d) {
     while (c->memories) cuda_release(d, (rt_memory *)c->memories);
     cuda_free_printers(c);
     cuda_free_staging(c);
+    cuda_free_kept(c);
     if (c->stream) c->cu->end_stream(c->stream);
     rt_cache_close(&c->cache);
     pthread_mutex_destroy(&c->lock);
@@ -122,6 +127,7 @@ typedef struct {
     cuda *d;
     unsigned index;
     rt_facts without;
+    cuda_waiting waiting;
 } open_job;
 
 static void open_device(void *arg) {
@@ -141,6 +147,7 @@ static void open_device(void *arg) {
     d->most_pitch = (size_t)attribute(d->cu, d->device, CU_MOST_PITCH);
     d->shared = (unsigned)attribute(d->cu, d->device, CU_SHARED_PER_BLOCK_OPTIN);
     d->processors = (unsigned)attribute(d->cu, d->device, CU_PROCESSORS);
+    d->can_wait = d->cu->launch_together && attribute(d->cu, d->device, CU_LAUNCHES_TOGETHER);
     if (!d->sm)
         rt_throw(d->base.context, IR_ERR_DEVICE, "cuda: device %u is older than sm_70", j->index);
     char target[24];
@@ -153,7 +160,12 @@ static void open_device(void *arg) {
 
 enum { MOST_DEVICES = 64 };
 
-/* The number of a device, and facts that no code is made for; NULL: nothing of this. */
+static bool take_waiting(const char **options, open_job *j) {
+    if (rt_take_option(options, "phases=launches")) return (j->waiting = CUDA_BY_LAUNCHES) != 0;
+    return rt_take_option(options, "phases=together") && (j->waiting = CUDA_ALL_TOGETHER) != 0;
+}
+
+/* The number of a device, facts that no code is made for, and how phases run; NULL: nothing. */
 static bool read_options(const char *options, open_job *j) {
     const bool numbered = options && *options >= '0' && *options <= '9';
     if (numbered) {
@@ -164,8 +176,8 @@ static bool read_options(const char *options, open_job *j) {
         options = *end ? end + 1 : NULL;
     }
     while (options && *options)
-        if (!rt_take_without(&options, &j->without)) return false;
-    return numbered || !options || j->without;
+        if (!rt_take_without(&options, &j->without) && !take_waiting(&options, j)) return false;
+    return numbered || !options || j->without || j->waiting;
 }
 
 static rt_device *open_by_index(spvf_context *context, const char *options) {
@@ -173,6 +185,7 @@ static rt_device *open_by_index(spvf_context *context, const char *options) {
     if (!read_options(options, &j)) return NULL;
     j.d = make_device(context);
     j.d->without = j.without;
+    j.d->waiting = j.waiting;
     if (!ir_try(&context->cx, open_device, &j)) {
         ir_status status = context->cx.status;
         close_device(&j.d->base);
@@ -184,7 +197,8 @@ static rt_device *open_by_index(spvf_context *context, const char *options) {
 static const char *name_of(const rt_function *f) { return f->name; }
 
 const rt_driver rt_cuda_driver = {.name = "cuda",
-                                  .forms = "cuda, cuda:N, cuda:without=FACT",
+                                  .forms = "cuda, cuda:N, cuda:without=FACT, "
+                                           "cuda:phases=launches|together",
                                   .open = open_by_index,
                                   .list = list_all,
                                   .close = close_device,

@@ -10,6 +10,7 @@
  *   staging.c    memory of the host that small copies go through
  *   ranges.c     ranges as blocks of threads
  *   launch.c     arguments and launches
+ *   phases.c     kernels whose groups wait for each other
  *   prints.c     what kernels print
  *   commands.c   submissions
  *   ends.c       how their ends are told
@@ -48,6 +49,8 @@ enum {
     CU_INVALID_VALUE = 1,
     CU_OUT_OF_MEMORY = 2,
     CU_NOT_READY = 600,
+    CU_TOO_LARGE_TOGETHER = 720,
+    CU_NOT_SUPPORTED = 801,
     CU_MOST_PITCH = 11, /* attributes of devices: bytes */
     CU_THREADS_PER_BLOCK = 1,
     CU_BLOCK_SIZE = 2, /* along x; y and z follow, as for the next one */
@@ -56,9 +59,11 @@ enum {
     CU_SHARED_PER_BLOCK_OPTIN = 97,
     CU_MAJOR = 75,
     CU_MINOR = 76,
+    CU_LAUNCHES_TOGETHER = 95,
     CU_DYNAMIC_SHARED = 8, /* attributes of functions */
     CU_FUNCTION_THREADS = 0,
     CU_FUNCTION_SHARED = 1,
+    CU_NODE_TOGETHER = 2, /* attribute of nodes */
     CU_JIT_ERROR_LOG = 5, /* options of the compiler */
     CU_JIT_ERROR_LOG_SIZE = 6,
     CU_JIT_INPUT_PTX = 1,
@@ -144,12 +149,20 @@ typedef struct {
     cu_context context;
 } cu_kernel_node;
 
+/* The value of an attribute of a node. */
+typedef union {
+    char bytes[64];
+    int together;
+} cu_node_value;
+
 /* Calls that older drivers lack: NULL there. */
 #define CU_NEWER_CALLS(X)                                                                          \
     X(graph, "cuGraphCreate", (cu_graph * g, unsigned flags))                                      \
     X(end_graph, "cuGraphDestroy", (cu_graph g))                                                   \
     X(add_kernel, "cuGraphAddKernelNode_v2",                                                       \
       (cu_node * n, cu_graph g, const cu_node *after, size_t count, const cu_kernel_node *what))   \
+    X(set_node, "cuGraphKernelNodeSetAttribute",                                                   \
+      (cu_node n, int attribute, const cu_node_value *value))                                      \
     X(make_replay, "cuGraphInstantiateWithFlags",                                                  \
       (cu_replay * r, cu_graph g, unsigned long long flags))                                       \
     X(end_replay, "cuGraphExecDestroy", (cu_replay r))                                             \
@@ -180,6 +193,7 @@ typedef struct {
     bool uneven;           /* rt_launch */
     bool is_large;         /* so that facts about arguments matter, */
     unsigned known;        /* which were these */
+    uint64_t local;        /* bytes of local arguments, if its groups wait for each other */
     rt_function *function; /* NULL: there was none */
     cuda_grid grid;
 } cuda_choice;
@@ -190,10 +204,18 @@ struct rt_memory {
     uint64_t bytes;
 };
 
+/* How many blocks of one kind are on a processor at once; threads 0: not asked yet. */
+typedef struct {
+    unsigned threads, blocks;
+    uint64_t shared;
+} cuda_room;
+
 struct rt_function {
     const char *name;
     cu_function function;
-    pass_parts parts;        /* parameters after those of the kernel, */
+    bool waits;              /* its groups do, for each other: in one launch, */
+    ir_phases phases;        /* or it is launched for each phase: parameters after its own, */
+    pass_parts parts;        /* then what comes next, */
     bool prints;             /* one, the address of records, */
     cg_ptx_hidden hidden;    /* and after those */
     bool observes_groups;    /* otherwise they may have any shape */
@@ -203,6 +225,8 @@ struct rt_function {
     unsigned usual;          /* of a block where the launch leaves it open; 0: not asked yet */
     unsigned shared;         /* bytes of a block that launches do not give */
     unsigned dynamic_shared; /* what it has been allowed */
+    cuda_room room;          /* for its blocks */
+    bool never_together;     /* the driver has refused to let its groups wait in one launch */
     rt_program *program;     /* whose kernel it is */
     const ir_func *ir;       /* the kernel itself, with marked arguments; NULL: it has none */
     rt_program *constant[RT_MAX_CONSTANTS]; /* for values of these */
@@ -214,12 +238,13 @@ struct rt_function {
 
 /* What the code of a program is made for, as bits. */
 enum {
-    CUDA_WIDE = 1,     /* ids of more than 32 bits */
-    CUDA_PARTS = 2,    /* launches that are parts of a range */
-    CUDA_APART = 4,    /* memory arguments that do not overlap */
-    CUDA_COARSE = 8,   /* so many work-items that each thread may run several */
-    CUDA_ALIGNED = 16, /* memory arguments that begin at multiples of CG_PTX_ALIGN bytes */
-    CUDA_VARIANTS = 32,
+    CUDA_WIDE = 1,      /* ids of more than 32 bits */
+    CUDA_PARTS = 2,     /* launches that are parts of a range */
+    CUDA_APART = 4,     /* memory arguments that do not overlap */
+    CUDA_COARSE = 8,    /* so many work-items that each thread may run several */
+    CUDA_ALIGNED = 16,  /* memory arguments that begin at multiples of CG_PTX_ALIGN bytes */
+    CUDA_TOGETHER = 32, /* groups that all run at once, and may wait for each other */
+    CUDA_VARIANTS = 64,
     CUDA_ITEMS = 4 /* that a thread may run */
 };
 
@@ -245,6 +270,10 @@ typedef struct {
     const void *from;
     size_t bytes;
 } cuda_read;
+
+/* Kernels whose groups wait for each other: as the option says. */
+typedef enum { CUDA_EITHER, CUDA_BY_LAUNCHES, CUDA_ALL_TOGETHER } cuda_waiting;
+typedef struct cuda_kept cuda_kept; /* memory for what phases leave to later ones (phases.c) */
 
 /* A submission on its way; the device's lock is for what follows `event`. */
 typedef struct cuda_pending cuda_pending;
@@ -279,6 +308,9 @@ typedef struct {
     unsigned processors; /* that run blocks */
     size_t most_pitch;   /* bytes between rows of a copy */
     rt_facts without;    /* no code is made for these; the device knows some of them */
+    cuda_waiting waiting;
+    bool can_wait; /* groups of a launch for each other, if all run at once */
+    cuda_kept *kept;
     rt_owned *memories, *programs;
     cuda_replay *replays;           /* graphs of recordings */
     struct cuda_recorder *recorder; /* that grids go into, or NULL: into the stream */
@@ -359,9 +391,15 @@ void cuda_free_staging(cuda *d);
 void cuda_fill(cuda *d, const rt_fill *f);
 void cuda_launch(cuda *d, const rt_launch *l, ir_arena *scratch);
 
-/* A grid goes into the stream, or to the recorder with the sizes of its parameters; throws. */
-void cuda_launch_grid(cuda *d, const cu_kernel_node *what);
-void cuda_record_grid(cuda *d, const cu_kernel_node *what, const size_t *size, size_t n);
+/* A grid, whose groups may have to run all at once. */
+typedef struct {
+    cu_kernel_node node;
+    bool together;
+} cuda_blocks;
+/* It goes into the stream; throws.  False: the driver does not run all groups at once. */
+bool cuda_launch_grid(cuda *d, const cuda_blocks *what);
+/* Or to the recorder, with the sizes of its parameters. */
+void cuda_record_grid(cuda *d, const cuda_blocks *what, const size_t *size, size_t n);
 /* The launches of a recording from this command on, as a graph, or into the stream where none is made
  * of them.  How many there are; 0: fewer than two, which are left to the caller. */
 size_t cuda_replay_launches(cuda *d, const rt_more *s, size_t first, ir_arena *scratch);
@@ -379,6 +417,17 @@ bool cuda_shape(cuda *d, const rt_launch *l, cuda_grid *g);
 /* Grids that are the range together, of a kernel whose groups may go beyond its end, or any. */
 void cuda_each_part(const cuda_grid *g, bool guarded,
                     void (*each)(void *user, const cuda_part *part), void *user);
+
+/* The code in which all groups of the launch wait for each other, and its blocks.  NULL: they do not,
+ * and the kernel is launched for each phase. */
+rt_function *cuda_all_together(cuda *d, const rt_launch *l, cuda_grid *g);
+/* Memory for what the phases of a launch leave to later ones. */
+cu_address cuda_keep(cuda *d, const rt_function *f, const cuda_grid *g);
+void cuda_free_kept(cuda *d);
+/* What the local arguments of a launch take from a block's memory. */
+uint64_t cuda_local_bytes(const rt_launch *l);
+/* Blocks of the function may have that much; throws. */
+void cuda_allow_shared(cuda *d, rt_function *f, uint64_t bytes);
 
 /* Memory for what a launch of a kernel that prints prints, and the copy that follows the launch. */
 cu_address cuda_begin_print(cuda *d, const rt_launch *l);
@@ -401,6 +450,9 @@ void cuda_discard_constants(rt_device *d, rt_program *p);
 /* The kernel as code for this launch, and its range as blocks of threads that run it; until the next
  * launch of the kernel. */
 const cuda_choice *cuda_choose(cuda *d, const rt_launch *l);
+/* That code for these facts, or NULL; and has it ids of more than 32 bits? */
+rt_function *cuda_find_variant(cuda *d, const rt_function *usual, unsigned facts);
+bool cuda_has_wide_ids(const spvf_range *r);
 void cuda_discard_variants(rt_device *d, rt_program *p);
 rt_progress cuda_submit(rt_device *d, rt_submission *s);
 bool cuda_extend(rt_device *d, rt_submission *s, const rt_more *more, ir_status *failure);

@@ -15,7 +15,7 @@ static bool is_empty(const spvf_range *r) {
 
 /* ------------------------------------------------------------------------------------ arguments */
 
-enum { HIDDEN = 4 };
+enum { HIDDEN = 4, PHASES = 2 };
 
 /* Most launches need no memory for lists. */
 enum { FEW = 32 };
@@ -27,8 +27,20 @@ typedef struct {
     uint64_t *value, few_values[FEW];
     size_t n;
     uint64_t shared;          /* bytes of local arguments */
-    uint64_t *parts, *offset; /* those that differ between parts of a range */
+    uint64_t *parts, *offset; /* those that differ between parts of a range, */
+    uint64_t *phase;          /* and between phases */
 } parameters;
+
+static uint64_t round_up(uint64_t bytes) {
+    return (bytes + LOCAL_ALIGN - 1) / LOCAL_ALIGN * LOCAL_ALIGN;
+}
+
+uint64_t cuda_local_bytes(const rt_launch *l) {
+    uint64_t bytes = 0;
+    for (size_t n = 0; n < l->count; n++)
+        if (l->args[n].kind == RT_ARG_LOCAL) bytes += round_up(l->args[n].size);
+    return bytes;
+}
 
 static void add_argument(parameters *p, const rt_arg *a) {
     uint64_t *value = &p->value[p->n];
@@ -39,7 +51,7 @@ static void add_argument(parameters *p, const rt_arg *a) {
     case RT_ARG_ADDRESS: *value = (uintptr_t)a->address; break;
     case RT_ARG_LOCAL:
         memcpy(value, &place, sizeof place);
-        p->shared += (a->size + LOCAL_ALIGN - 1) / LOCAL_ALIGN * LOCAL_ALIGN;
+        p->shared += round_up(a->size);
         break;
     case RT_ARG_VALUE: break;
     }
@@ -85,6 +97,10 @@ static void make_room(parameters *p, size_t n, ir_arena *scratch) {
 
 static void list_parameters(cuda *d, const rt_launch *l, const cuda_grid *g, parameters *p) {
     for (size_t n = 0; n < l->count; n++) add_argument(p, &l->args[n]);
+    if (l->function->phases.n) {
+        add_number(p, cuda_keep(d, l->function, g));
+        p->phase = add_number(p, 0); /* of 32 bits */
+    }
     add_parts(p, l->function->parts, g);
     if (l->function->prints) add_number(p, cuda_begin_print(d, l));
     p->offset = &p->value[p->n];
@@ -94,7 +110,7 @@ static void list_parameters(cuda *d, const rt_launch *l, const cuda_grid *g, par
 
 /* ------------------------------------------------------------------------------------- launches */
 
-static void allow_shared(cuda *d, rt_function *f, uint64_t bytes) {
+void cuda_allow_shared(cuda *d, rt_function *f, uint64_t bytes) {
     if (f->shared + bytes > d->shared) refuse(d, "its work-groups need more local memory");
     if (bytes <= f->dynamic_shared || f->shared + bytes <= USUAL_SHARED) return;
     cuda_must(d, "cuFuncSetAttribute",
@@ -107,23 +123,25 @@ typedef struct {
     rt_function *f;
     const cuda_grid *grid;
     const parameters *p;
+    bool refused; /* the driver does not run all groups at once */
 } launching;
 
-static void launch_blocks(const launching *a, const cuda_part *part) {
-    cu_kernel_node what = {
-        .function = a->f->function, .shared = (unsigned)a->p->shared, .params = a->p->at};
+static void launch_blocks(launching *a, const cuda_part *part) {
+    cuda_blocks what = {
+        .node = {.function = a->f->function, .shared = (unsigned)a->p->shared, .params = a->p->at},
+        .together = a->f->waits && !a->f->phases.n};
     for (unsigned k = 0; k < 3; k++) {
-        what.grid[k] = (unsigned)part->blocks[k];
-        what.block[k] = part->threads[k];
+        what.node.grid[k] = (unsigned)part->blocks[k];
+        what.node.block[k] = part->threads[k];
     }
     if (a->d->recorder)
         cuda_record_grid(a->d, &what, a->p->size, a->p->n);
     else
-        cuda_launch_grid(a->d, &what);
+        a->refused |= !cuda_launch_grid(a->d, &what);
 }
 
 static void launch_part(void *user, const cuda_part *part) {
-    const launching *a = user;
+    launching *a = user;
     for (unsigned k = 0; k < 3; k++)
         if (a->f->parts == PASS_GUARDED)
             a->p->offset[k] = a->grid->offset[k] + part->first[k] * a->grid->reach[k];
@@ -132,7 +150,7 @@ static void launch_part(void *user, const cuda_part *part) {
     launch_blocks(a, part);
 }
 
-static void launch_whole(const launching *a) {
+static void launch_whole(launching *a) {
     cuda_part all = {.first = {0}};
     for (unsigned k = 0; k < 3; k++) {
         all.blocks[k] = a->grid->blocks[k];
@@ -141,24 +159,51 @@ static void launch_whole(const launching *a) {
     launch_blocks(a, &all);
 }
 
-void cuda_launch(cuda *d, const rt_launch *given, ir_arena *scratch) {
-    rt_launch l = *given;
-    if (is_empty(l.range)) return;
-    d->kernel = l.function->name;
-    l.function = cuda_with_constants(d, &l, scratch);
-    const cuda_choice *chosen = cuda_choose(d, &l);
-    const cuda_grid *g = &chosen->grid;
-    l.function = chosen->function;
-    check_local(d, &l);
-    parameters p;
-    make_room(&p, l.count + PASS_BOX_NUMBERS + 1 + HIDDEN, scratch);
-    list_parameters(d, &l, g, &p);
-    allow_shared(d, l.function, p.shared);
-    launching a = {d, l.function, g, &p};
-    if (l.function->parts == PASS_WHOLE)
-        launch_whole(&a);
+static void launch_phase(launching *a) {
+    if (a->f->parts == PASS_WHOLE)
+        launch_whole(a);
     else
-        cuda_each_part(g, l.function->parts == PASS_GUARDED, launch_part, &a);
-    if (l.function->prints) cuda_end_print(d);
+        cuda_each_part(a->grid, a->f->parts == PASS_GUARDED, launch_part, a);
+}
+
+/* False: it has to be launched for each phase instead. */
+static bool launch_all(launching *a) {
+    ir_ctx *cx = &a->d->base.context->cx;
+    launch_phase(a);
+    for (uint64_t n = 1; n < a->f->phases.n; n++) {
+        *a->p->phase = n;
+        launch_phase(a);
+    }
+    ir_count(cx, cuda_phases, a->f->phases.n);
+    ir_count(cx, cuda_together, a->f->waits && !a->f->phases.n && !a->refused);
+    return !a->refused;
+}
+
+/* l->function: with its marked arguments as constants. */
+static bool launch_variant(cuda *d, rt_launch *l, ir_arena *scratch) {
+    const cuda_choice *chosen = cuda_choose(d, l);
+    l->function = chosen->function;
+    check_local(d, l);
+    parameters p;
+    make_room(&p, l->count + PHASES + PASS_BOX_NUMBERS + 1 + HIDDEN, scratch);
+    list_parameters(d, l, &chosen->grid, &p);
+    cuda_allow_shared(d, l->function, p.shared);
+    launching a = {.d = d, .f = l->function, .grid = &chosen->grid, .p = &p};
+    bool ok = launch_all(&a);
+    if (ok && l->function->prints) cuda_end_print(d);
+    return ok;
+}
+
+void cuda_launch(cuda *d, const rt_launch *given, ir_arena *scratch) {
+    if (is_empty(given->range)) return;
+    d->kernel = given->function->name;
+    rt_function *usual = cuda_with_constants(d, given, scratch);
+    for (;;) {
+        rt_launch l = *given;
+        l.function = usual;
+        if (launch_variant(d, &l, scratch)) break;
+        usual->never_together = true;
+        usual->last.function = NULL;
+    }
     d->kernel = NULL;
 }

@@ -60,6 +60,8 @@ static void add_function(cuda *d, rt_program *p, const rt_ptx_kernel *k) {
     const ir_func *ir = ir_func_find(p->module, k->name);
     *f = (rt_function){.name = k->name,
                        .ir = !p->owner && has_marks(ir) ? ir : NULL,
+                       .waits = k->waits,
+                       .phases = k->phases,
                        .parts = k->parts,
                        .prints = k->prints,
                        .hidden = k->hidden,
@@ -123,6 +125,7 @@ rt_function *cuda_find(rt_device *device, rt_program *p, const char *kernel) {
                                              .wide = p->facts & CUDA_WIDE,
                                              .disjoint = p->facts & CUDA_APART,
                                              .aligned = p->facts & CUDA_ALIGNED,
+                                             .together = p->facts & CUDA_TOGETHER,
                                              .coarsen = p->facts & CUDA_COARSE ? CUDA_ITEMS : 0},
                                     .only = p->owner ? p->owner->name : NULL,
                                     .constants = p->values,
@@ -131,6 +134,7 @@ rt_function *cuda_find(rt_device *device, rt_program *p, const char *kernel) {
     if (!p->compiled) compile(d, p, &options);
     if (p->same) return NULL;
     rt_function *f = look_up(p, kernel);
+    if (!f && p->facts & CUDA_TOGETHER) return NULL;
     if (!f) rt_refuse_ptx(device->context, p->module, kernel, &options, &p->arena);
     return f;
 }

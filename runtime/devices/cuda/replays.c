@@ -16,14 +16,14 @@
 
 /* A grid, with the bytes of all its parameters. */
 typedef struct {
-    cu_kernel_node what;
+    cuda_blocks what;
     unsigned char *bytes;
     size_t size;
 } grid;
 
 typedef struct {
     cu_node node;
-    cu_kernel_node what;
+    cuda_blocks what;
     unsigned char *bytes; /* malloc'ed */
     size_t size;
 } replay_node;
@@ -49,24 +49,36 @@ struct cuda_recorder {
 
 /* -------------------------------------------------------------------------------------- grids */
 
-void cuda_record_grid(cuda *d, const cu_kernel_node *what, const size_t *size, size_t n) {
+void cuda_record_grid(cuda *d, const cuda_blocks *what, const size_t *size, size_t n) {
     ir_arena *scratch = d->recorder->scratch;
     grid *g = ir_push(scratch, &d->recorder->grids);
     *g = (grid){.what = *what};
     for (size_t k = 0; k < n; k++) g->size += size[k];
     g->bytes = ir_new_array(scratch, unsigned char, g->size + 1);
-    g->what.params = ir_new_array(scratch, void *, n + 1);
+    g->what.node.params = ir_new_array(scratch, void *, n + 1);
     unsigned char *at = g->bytes;
     for (size_t k = 0; k < n; k++) {
-        g->what.params[k] = memcpy(at, what->params[k], size[k]);
+        g->what.node.params[k] = memcpy(at, what->node.params[k], size[k]);
         at += size[k];
     }
 }
 
-void cuda_launch_grid(cuda *d, const cu_kernel_node *w) {
+static bool launch_together(cuda *d, const cu_kernel_node *w) {
+    cu_result error =
+        d->cu->launch_together(w->function, w->grid[0], w->grid[1], w->grid[2], w->block[0],
+                               w->block[1], w->block[2], w->shared, d->stream, w->params);
+    if (error == CU_TOO_LARGE_TOGETHER || error == CU_NOT_SUPPORTED) return false;
+    cuda_must(d, "cuLaunchCooperativeKernel", error);
+    return true;
+}
+
+bool cuda_launch_grid(cuda *d, const cuda_blocks *what) {
+    const cu_kernel_node *w = &what->node;
+    if (what->together) return launch_together(d, w);
     cuda_must(d, "cuLaunchKernel",
               d->cu->launch(w->function, w->grid[0], w->grid[1], w->grid[2], w->block[0],
                             w->block[1], w->block[2], w->shared, d->stream, w->params, NULL));
+    return true;
 }
 
 /* --------------------------------------------------------------------------------------- graphs */
@@ -95,12 +107,17 @@ static bool keep_bytes(replay_node *to, const grid *g) {
     return true;
 }
 
+static bool run_together(const cuda *d, cu_node node) {
+    const cu_node_value value = {.together = true};
+    return d->cu->set_node && !d->cu->set_node(node, CU_NODE_TOGETHER, &value);
+}
+
 static bool add_node(const cuda *d, cuda_replay *r, const grid *g) {
     replay_node *to = &r->nodes[r->n];
     const cu_node *after = r->n ? &to[-1].node : NULL;
-    if (d->cu->add_kernel(&to->node, r->graph, after, r->n != 0, &g->what)) return false;
+    if (d->cu->add_kernel(&to->node, r->graph, after, r->n != 0, &g->what.node)) return false;
     r->n++;
-    return keep_bytes(to, g);
+    return keep_bytes(to, g) && (!g->what.together || run_together(d, to->node));
 }
 
 static bool make_graph(const cuda *d, cuda_replay *r) {
@@ -115,10 +132,10 @@ static bool make_graph(const cuda *d, cuda_replay *r) {
 }
 
 static bool is_same(const replay_node *n, const grid *g) {
-    return n->what.function == g->what.function && n->size == g->size &&
-           n->what.shared == g->what.shared &&
-           memcmp(n->what.grid, g->what.grid, sizeof g->what.grid) == 0 &&
-           memcmp(n->what.block, g->what.block, sizeof g->what.block) == 0 &&
+    const cu_kernel_node *a = &n->what.node, *b = &g->what.node;
+    return a->function == b->function && n->size == g->size && a->shared == b->shared &&
+           memcmp(a->grid, b->grid, sizeof a->grid) == 0 &&
+           memcmp(a->block, b->block, sizeof a->block) == 0 &&
            memcmp(n->bytes, g->bytes, g->size) == 0;
 }
 
@@ -129,7 +146,8 @@ static bool change_graph(const cuda *d, cuda_replay *r) {
     for (size_t k = 0; k < r->n; k++) {
         const grid *g = &from->grids.data[k];
         if (is_same(&r->nodes[k], g)) continue;
-        if (d->cu->change_kernel(r->replay, r->nodes[k].node, &g->what)) return false;
+        if (r->nodes[k].what.together != g->what.together) return false;
+        if (d->cu->change_kernel(r->replay, r->nodes[k].node, &g->what.node)) return false;
         if (!keep_bytes(&r->nodes[k], g)) return false;
     }
     return true;
@@ -149,6 +167,10 @@ static size_t count_launches(const rt_more *s, size_t first) {
            !s->commands[n].launch.function->prints)
         n++;
     return n - first;
+}
+
+static bool may_have_several_grids(const rt_more *s, size_t first, size_t n) {
+    return n > 1 || (n && s->commands[first].launch.function->phases.n);
 }
 
 static cuda_replay *find_replay(const cuda *d, uint64_t recording, size_t first) {
@@ -171,39 +193,42 @@ static bool start_graph(cuda *d, cuda_replay *r) {
     return true;
 }
 
-/* Into the stream, where there is no graph. */
-static void launch_grids(cuda *d) {
-    for (uint32_t k = 0; k < d->recorder->grids.n; k++)
-        cuda_launch_grid(d, &d->recorder->grids.data[k].what);
-}
-
-/* As its graph, which is made or changed; false: into the stream. */
+/* As its graph, which is made or changed; false: there is none. */
 static bool run(cuda *d, cuda_replay *r) {
     bool several = d->recorder->grids.n > 1;
     if (several && !r->refused) r->refused = !change_graph(d, r) && !make_graph(d, r);
-    if (several && !r->refused && start_graph(d, r)) return true;
-    launch_grids(d);
-    return false;
+    return several && !r->refused && start_graph(d, r);
+}
+
+static void launch_all(cuda *d, const rt_command *commands, size_t n, ir_arena *scratch) {
+    for (size_t k = 0; k < n; k++) cuda_launch(d, &commands[k].launch, scratch);
+}
+
+/* The graph of them; false: they have to go into the stream. */
+static bool record_and_run(cuda *d, cuda_replay *r, const rt_command *commands, size_t n,
+                           ir_arena *scratch) {
+    struct cuda_recorder recorder = {.scratch = scratch};
+    r->content = 0;
+    d->recorder = &recorder;
+    launch_all(d, commands, n, scratch);
+    bool started = run(d, r);
+    d->recorder = NULL;
+    return started;
 }
 
 size_t cuda_replay_launches(cuda *d, const rt_more *s, size_t first, ir_arena *scratch) {
     cuda_replay *r = s->recording ? find_replay(d, s->recording, first) : NULL;
     if (r && r->content && r->content == s->content && start_graph(d, r)) return r->launches;
     size_t n = s->recording && has_graphs(d->cu) ? count_launches(s, first) : 0;
-    if (n < 2) return 0;
+    if (!may_have_several_grids(s, first, n)) return 0;
     bool makes = r && !r->refused;
     if (!r) note_recording(d, s->recording, first);
-    struct cuda_recorder recorder = {.scratch = scratch};
-    if (makes) {
-        r->content = 0;
-        d->recorder = &recorder;
-    }
-    for (size_t k = 0; k < n; k++) cuda_launch(d, &s->commands[first + k].launch, scratch);
-    if (makes && run(d, r)) {
+    if (makes && record_and_run(d, r, &s->commands[first], n, scratch)) {
         r->content = s->content;
         r->launches = n;
+    } else {
+        launch_all(d, &s->commands[first], n, scratch);
     }
-    d->recorder = NULL;
     return n;
 }
 

@@ -11,7 +11,7 @@
 #include "runtime/devices/cuda/cuda.h"
 
 /* Groups may go beyond the end of a range. */
-static bool has_wide_ids(const spvf_range *r) {
+bool cuda_has_wide_ids(const spvf_range *r) {
     const uint64_t most = UINT32_MAX - CUDA_MOST_THREADS * CUDA_ITEMS;
     for (unsigned k = 0; k < r->dims; k++)
         if (r->offset[k] > most || r->global[k] > most - r->offset[k]) return true;
@@ -62,7 +62,7 @@ static rt_program *variant_of(cuda *d, rt_program *p, unsigned facts) {
     return p->variant[facts];
 }
 
-static rt_function *find(cuda *d, const rt_function *usual, unsigned facts) {
+rt_function *cuda_find_variant(cuda *d, const rt_function *usual, unsigned facts) {
     rt_program *p = variant_of(d, usual->program, facts);
     return cuda_find(&d->base, p, usual->name);
 }
@@ -103,7 +103,7 @@ static rt_function *fit(cuda *d, const rt_launch *l, unsigned facts, cuda_grid *
     bool optional = facts & (CUDA_APART | CUDA_ALIGNED | CUDA_COARSE);
     rt_launch with = *l;
     for (;; facts |= CUDA_PARTS) {
-        rt_function *f = with.function = find(d, l->function, facts);
+        rt_function *f = with.function = cuda_find_variant(d, l->function, facts);
         if (!f || (optional && !allows_group(f, l))) return NULL;
         if (facts & CUDA_COARSE && !runs_several(f)) return NULL;
         bool whole = cuda_shape(d, &with, g);
@@ -118,9 +118,12 @@ static unsigned find_facts(const cuda *d, const rt_launch *l) {
 
 /* The facts about arguments are only looked at if the launch is large. */
 static void choose(cuda *d, const rt_launch *l, cuda_choice *to) {
-    unsigned facts = has_wide_ids(l->range) ? CUDA_WIDE : 0;
-    rt_function *f = NULL;
+    unsigned facts = cuda_has_wide_ids(l->range) ? CUDA_WIDE : 0;
     cuda_grid *g = &to->grid;
+    rt_function *f = cuda_all_together(d, l, g);
+    to->is_large = false;
+    to->function = f;
+    if (f) return;
     if (!cuda_shape(d, l, g)) facts |= CUDA_PARTS;
     to->is_large = is_large(d, g);
     to->known = to->is_large ? find_facts(d, l) : 0;
@@ -138,6 +141,7 @@ static bool is_like(const cuda *d, const cuda_choice *last, const rt_launch *l) 
         if (a->global[k] != b->global[k] || a->local[k] != b->local[k] ||
             a->offset[k] != b->offset[k])
             return false;
+    if (l->function->waits && last->local != cuda_local_bytes(l)) return false;
     return !last->is_large || last->known == find_facts(d, l);
 }
 
@@ -147,6 +151,7 @@ const cuda_choice *cuda_choose(cuda *d, const rt_launch *l) {
     last->function = NULL; /* choosing may throw */
     choose(d, l, last);
     last->uneven = l->uneven;
+    last->local = cuda_local_bytes(l);
     last->range = *l->range;
     return last;
 }

@@ -382,6 +382,20 @@ done
     2>>seen >out
 "$spvfuse" compile words.ir -t x86_64:v3 -o k.o -stats 2>>seen >out
 "$spvfuse" compile "$tree/$1/demo/explain.spv" -t x86_64:v4 -o k.o -stats 2>>seen >out
+# Groups that wait for each other, by a driver that runs nothing.
+cp "$tree/$1/corpus/clang15-O2/cross_group.spv" .
+sed '/^expect/d' "$tree/tests/corpus/cross_group_phases.plan" >phases.plan
+driver=$tree/$1/tests/runtime/devices/cuda
+on_cuda() {
+    LD_LIBRARY_PATH=$driver "$spvfuse" run -d "$1" phases.plan --stats 2>"$1.err" >out
+    cat "$1.err" >>seen
+    grep "^cuda\." "$1.err" | awk -v ORS=';' '{ print $1, $2 }'
+}
+for expected in 'cuda=cuda.together 3;' 'cuda:phases=together=cuda.together 3;' \
+    'cuda:phases=launches=cuda.phases 6;'; do
+    device=${expected%=*}
+    if [ "$(on_cuda "$device")" = "${expected##*=}" ]; then passed; else failed "$device"; fi
+done
 for counter in $(sed -nE 's/^COUNTER\(([a-z]+), ([a-z]+),.*/\1.\2/p' "$tree/ir/counters.def"); do
     if grep -q "^$counter " seen; then passed; else failed "no case counts $counter"; fi
 done

@@ -19,6 +19,7 @@ typedef struct {
     spvf_module *whole, *parts; /* kernels as the device changes them, also for parts of ranges */
     rt_device *device, *cpu;
     rt_program *program, *cpu_program, *cpu_whole, *cpu_parts;
+    const char *name;            /* of the device; NULL: "cuda" */
     char folder[TEMPORARY_NAME]; /* of the cache */
 } cuda_bench;
 
@@ -52,9 +53,14 @@ static bool is_whole(const fake_cuda_launch *l) {
     return l->params <= ir_func_find(bench.whole->ir, l->kernel)->nparams + 3;
 }
 
+/* All groups at once: on the cpu, too. */
 static void run_on_cpu(const fake_cuda_launch *l, void **params) {
-    const ir_module *m = is_whole(l) ? bench.whole->ir : bench.parts->ir;
-    rt_program *program = is_whole(l) ? bench.cpu_whole : bench.cpu_parts;
+    const ir_module *m = l->together   ? bench.same->ir
+                         : is_whole(l) ? bench.whole->ir
+                                       : bench.parts->ir;
+    rt_program *program = l->together   ? bench.cpu_program
+                          : is_whole(l) ? bench.cpu_whole
+                                        : bench.cpu_parts;
     const ir_func *f = ir_func_find(m, l->kernel);
     rt_arg args[FAKE_CUDA_PARAMS];
     spvf_range r = range_of(l);
@@ -76,7 +82,9 @@ static inline spvf_module *load_changed(const char *kernels, bool parts) {
     ir_arena arena;
     ir_arena_init(&arena, &bench.host->cx);
     foreach_func (f, m->ir) {
+        ir_phases phases;
         if (!(f->flags & IR_FUNC_KERNEL)) continue;
+        pass_cut_launches(f, &arena, &phases);
         if (parts) pass_make_parts(f, IR_I32, &arena);
         pass_record_prints(f, rt_string_limit, &arena, &prints);
     }
@@ -101,7 +109,7 @@ static inline void open_bench(const char *kernels) {
     bench.same = load_text(bench.host, kernels);
     bench.whole = load_changed(kernels, false);
     bench.parts = load_changed(kernels, true);
-    bench.device = rt_device_open(bench.context, "cuda");
+    bench.device = rt_device_open(bench.context, bench.name ? bench.name : "cuda");
     bench.cpu = rt_device_open(bench.host, "cpu");
     bench.program = bench.device->driver->build(bench.device, bench.module->ir);
     bench.cpu_program = bench.cpu->driver->build(bench.cpu, bench.same->ir);

@@ -27,6 +27,7 @@ enum {
     INVALID_IMAGE = 200,
     INVALID_PTX = 218,
     INVALID_HANDLE = 400,
+    TOO_LARGE = 720,
     NOT_FOUND = 500,
     NOT_READY = 600
 };
@@ -198,9 +199,9 @@ API result cuDeviceGetAttribute(int *value, int which, int d) {
     case 75: *value = sm / 10; break;
     case 76: *value = sm % 10; break;
     case 97: *value = 227 << 10; break;
-    case 11: *value = INT32_MAX; break; /* bytes of a pitch */
-    case 16: *value = 132; break;       /* multiprocessors */
-    case 95: *value = 1; break;         /* cooperative launches */
+    case 11: *value = INT32_MAX; break;                             /* bytes of a pitch */
+    case 16: *value = 132; break;                                   /* multiprocessors */
+    case 95: *value = (int)setting("FAKE_CUDA_TOGETHER", 1); break; /* cooperative launches */
     default: *value = 0; break;
     }
     return OK;
@@ -620,12 +621,16 @@ API result cuFuncSetAttribute(function *f, int which, int value) {
     return OK;
 }
 
+enum { PROCESSORS = 132 };
+
 /* As if a processor had room for 1536 threads. */
+static long threads_at_once(void) { return setting("FAKE_CUDA_THREADS_AT_ONCE", 1536); }
+
 API result cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, function *f, int threads,
                                                        size_t shared) {
     (void)f, (void)shared;
     ENTER("cuOccupancyMaxActiveBlocksPerMultiprocessor", true);
-    *blocks = (int)setting("FAKE_CUDA_THREADS_AT_ONCE", 1536) / threads;
+    *blocks = (int)threads_at_once() / threads;
     return OK;
 }
 
@@ -646,6 +651,7 @@ typedef struct {
     unsigned grid[3], block[3], shared;
     void **params, **extra;
     void *kernel, *context;
+    bool together; /* not of the driver's form */
 } kernel_node;
 
 static result check_grid(const kernel_node *k) {
@@ -657,7 +663,7 @@ static result check_grid(const kernel_node *k) {
 }
 
 static result run_grid(const kernel_node *k) {
-    fake_cuda_launch l = {.shared = k->shared};
+    fake_cuda_launch l = {.shared = k->shared, .together = k->together};
     memcpy(l.grid, k->grid, sizeof l.grid);
     memcpy(l.block, k->block, sizeof l.block);
     write_down(&l, k->f, k->params);
@@ -673,9 +679,22 @@ static result run_grid(const kernel_node *k) {
 API result cuLaunchKernel(function *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
                           unsigned by, unsigned bz, unsigned shared, void *stream, void **params,
                           void **extra) {
-    const kernel_node k = {f, {gx, gy, gz}, {bx, by, bz}, shared, params, extra, NULL, NULL};
+    const kernel_node k = {f, {gx, gy, gz}, {bx, by, bz}, shared, params, extra, NULL, NULL, false};
     ENTER("cuLaunchKernel", true);
     if (!stream || check_grid(&k)) return INVALID_VALUE;
+    run_grid(&k);
+    return OK;
+}
+
+API result cuLaunchCooperativeKernel(function *f, unsigned gx, unsigned gy, unsigned gz,
+                                     unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                                     void *stream, void **params) {
+    const kernel_node k = {f, {gx, gy, gz}, {bx, by, bz}, shared, params, NULL, NULL, NULL, true};
+    ENTER("cuLaunchCooperativeKernel", true);
+    if (!stream || check_grid(&k)) return INVALID_VALUE;
+    const uint64_t threads = (uint64_t)bx * by * bz;
+    const uint64_t room = (uint64_t)threads_at_once() / threads * PROCESSORS;
+    if ((uint64_t)gx * gy * gz > room) return TOO_LARGE;
     run_grid(&k);
     return OK;
 }
@@ -695,7 +714,9 @@ typedef struct graph {
 
 /* The driver copies parameters. */
 static void keep_params(node *n, const kernel_node *from) {
-    n->what = *from;
+    n->what = (kernel_node){.f = from->f, .shared = from->shared};
+    memcpy(n->what.grid, from->grid, sizeof from->grid);
+    memcpy(n->what.block, from->block, sizeof from->block);
     n->what.params = calloc(from->f->params + 1, sizeof(void *));
     for (unsigned k = 0; k < from->f->params; k++) {
         n->what.params[k] = malloc(from->f->size[k] + 1);
@@ -754,7 +775,8 @@ API result cuGraphInstantiateWithFlags(graph **replay, graph *g, unsigned long l
     if (flags) return INVALID_VALUE;
     *replay = calloc(1, sizeof **replay);
     (*replay)->of = g;
-    for (const node *n = g->nodes; n; n = n->next) add_node(*replay, &n->what, NULL);
+    for (const node *n = g->nodes; n; n = n->next)
+        add_node(*replay, &n->what, NULL)->what.together = n->what.together;
     fake.graphs++;
     return OK;
 }
@@ -772,8 +794,18 @@ API result cuGraphExecKernelNodeSetParams_v2(graph *replay, node *which, const k
     ENTER("cuGraphExecKernelNodeSetParams_v2", true);
     for (const node *n = replay->of->nodes; n && n != which; n = n->next) at = at->next;
     if (!at || check_grid(what)) return INVALID_VALUE;
+    bool together = at->what.together; /* which only the graph can say */
     free_params(at);
     keep_params(at, what);
+    at->what.together = together;
+    return OK;
+}
+
+/* Value: of 64 bytes, which begin with a number. */
+API result cuGraphKernelNodeSetAttribute(node *n, int attribute, const int *value) {
+    ENTER("cuGraphKernelNodeSetAttribute", true);
+    if (attribute != 2) return INVALID_VALUE;
+    n->what.together = *value != 0;
     return OK;
 }
 

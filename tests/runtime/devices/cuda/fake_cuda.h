@@ -11,6 +11,8 @@
  *   FAKE_CUDA_DEVICES=N                   1
  *   FAKE_CUDA_SM=NN                       90
  *   FAKE_CUDA_SLOW=MS                     what compiling takes
+ *   FAKE_CUDA_TOGETHER=0                  it has no cooperative launches
+ *   FAKE_CUDA_THREADS_AT_ONCE=N           of a processor; 1536
  */
 #ifndef TESTS_FAKE_CUDA_H
 #define TESTS_FAKE_CUDA_H
@@ -24,6 +26,7 @@ enum { FAKE_CUDA_PARAMS = 32, FAKE_CUDA_VALUE = 32 };
 typedef struct {
     char kernel[64];
     unsigned grid[3], block[3], shared, params;
+    int together; /* all groups run at once */
     unsigned size[FAKE_CUDA_PARAMS];
     unsigned char value[FAKE_CUDA_PARAMS][FAKE_CUDA_VALUE];
 } fake_cuda_launch;

@@ -1,0 +1,305 @@
+/* phases_test.c — kernels whose work-groups wait for each other: in one launch, or one for each
+ * phase; which way is taken, and what happens when the driver refuses. */
+#include "runtime/devices/cuda/cuda.h"
+#include "tests/runtime/devices/cuda/cuda_bench.h"
+
+enum { PROCESSORS = 132 /* of fake_cuda.c */, GROUP = 256, USUAL = 2 * PROCESSORS /* groups */ };
+enum { ROOM = 1536 / GROUP * PROCESSORS };
+
+/* y[i] = x[n - 1 - i] + x[i], after x[i] + 1 has been written to x[i] by each item. */
+#define REVERSE(name)                                                                              \
+    "kernel @" name "(%x: ptr.global of i32, %y: ptr.global of i32) {\n"                           \
+    "entry:\n"                                                                                     \
+    "  %i: i64 = global_id 0\n"                                                                    \
+    "  %o: i64 = shl %i, 2\n"                                                                      \
+    "  %px: ptr.global = ptradd %x, %o inbounds\n"                                                 \
+    "  %v: i32 = load %px align 4\n"                                                               \
+    "  %w: i32 = add %v, 1\n"                                                                      \
+    "  store %w, %px align 4\n"                                                                    \
+    "  barrier device device seq_cst global\n"                                                     \
+    "  %n: i64 = global_size 0\n"                                                                  \
+    "  %m: i64 = sub %n, %i\n"                                                                     \
+    "  %l: i64 = sub %m, 1\n"                                                                      \
+    "  %q: i64 = shl %l, 2\n"                                                                      \
+    "  %pq: ptr.global = ptradd %x, %q inbounds\n"                                                 \
+    "  %t: i32 = load %pq align 4\n"                                                               \
+    "  %s: i32 = add %t, %v\n"                                                                     \
+    "  %py: ptr.global = ptradd %y, %o inbounds\n"                                                 \
+    "  store %s, %py align 4\n"                                                                    \
+    "  ret\n"                                                                                      \
+    "}\n"
+
+static const char kernels[] = "target 64\n" REVERSE(
+    "reverse") "kernel @alone(%x: ptr.global of i32) {\n"
+               "entry:\n"
+               "  %i: i64 = global_id 0\n"
+               "  ret\n"
+               "}\n"
+               "kernel @variable(%x: ptr.global of i32, %y: ptr.global of i32) {\n"
+               "entry:\n"
+               "  %v: ptr.private = alloca [4 x i32] align 4\n"
+               "  %j: i32 = load %x align 4\n"
+               "  %k: i64 = zext %j\n"
+               "  %p: ptr.private = ptradd %v, %k\n"
+               "  store %j, %p align 4\n"
+               "  barrier device device seq_cst global\n"
+               "  %a: i32 = load %y align 4\n"
+               "  %b: i64 = zext %a\n"
+               "  %c: ptr.private = ptradd %v, %b\n"
+               "  %d: i32 = load %c align 4\n"
+               "  store %d, %y align 4\n"
+               "  ret\n"
+               "}\n";
+
+typedef struct {
+    rt_function *function;
+    spvf_range range;
+    rt_memory *x, *y;
+    uint32_t n;
+    int32_t runs; /* so far */
+} launching;
+
+static void launch_body(void *arg) {
+    const launching *l = arg;
+    const rt_arg args[] = {rt_memory_arg(l->x, 0), rt_memory_arg(l->y, 0)};
+    rt_device_launch(
+        bench.device,
+        &(rt_launch){
+            .function = l->function, .range = &l->range, .args = args, .count = 2, .uneven = true});
+}
+
+static launching begin(const char *device, uint32_t items) {
+    int32_t *x = calloc(items, sizeof *x);
+    bench.name = device;
+    open_bench(kernels);
+    for (uint32_t n = 0; n < items; n++) x[n] = (int32_t)n;
+    launching l = {.function = find("reverse"),
+                   .range = {.dims = 1, .global = {items}, .local = {GROUP}},
+                   .x = new_memory(x, items * sizeof *x),
+                   .y = new_memory(NULL, items * sizeof *x),
+                   .n = items};
+    free(x);
+    fake_cuda_forget();
+    return l;
+}
+
+static void end(const launching *l) {
+    bench.device->driver->release(bench.device, l->x);
+    bench.device->driver->release(bench.device, l->y);
+    close_bench();
+    remove_cache_folder();
+}
+
+/* Of the run that has just been. */
+static void expect_results(launching *l) {
+    const int32_t *y = (const int32_t *)(uintptr_t)l->y->at;
+    for (uint32_t n = 0; n < l->n; n++)
+        cr_assert_eq(y[n], (int32_t)l->n + 2 * l->runs, "%u: %d", n, y[n]);
+    l->runs++;
+}
+
+static void launch(launching *l) {
+    fake_cuda_forget();
+    cr_assert(try_to(launch_body, l), "%s", messages);
+    expect_results(l);
+}
+
+static void expect_together(launching *l) {
+    launch(l);
+    cr_assert_eq(fake_cuda_launches(), 1);
+    cr_expect(fake_cuda_launch_at(0)->together);
+    cr_expect_eq(fake_cuda_count("cuLaunchKernel"), 0);
+}
+
+static void expect_launches(launching *l, unsigned count) {
+    launch(l);
+    cr_assert_eq(fake_cuda_launches(), count);
+    cr_expect_eq(fake_cuda_count("cuLaunchKernel"), count);
+}
+
+Test(cuda_phases, few_groups_wait_in_one_launch) {
+    launching l = begin("cuda", USUAL * GROUP);
+    expect_together(&l);
+    expect_together(&l);
+    cr_expect_eq(fake_cuda_count("cuOccupancyMaxActiveBlocksPerMultiprocessor"), 0, "asked before");
+    cr_expect_eq(fake_cuda_modules(), 2);
+    end(&l);
+}
+
+Test(cuda_phases, of_more_groups_each_phase_is_a_launch) {
+    launching l = begin("cuda", (USUAL + 1) * GROUP);
+    expect_launches(&l, 2);
+    const fake_cuda_launch *a = fake_cuda_launch_at(0), *b = fake_cuda_launch_at(1);
+    cr_expect_eq(*(const uint32_t *)(const void *)a->value[3], 0);
+    cr_expect_eq(*(const uint32_t *)(const void *)b->value[3], 1);
+    cr_expect_eq(memcmp(a->value[2], b->value[2], 8), 0, "the same memory");
+    cr_expect_eq(fake_cuda_count("cuLaunchCooperativeKernel"), 0);
+    end(&l);
+}
+
+Test(cuda_phases, an_option_asks_for_one_launch_where_there_is_room) {
+    launching l = begin("cuda:phases=together", ROOM * GROUP);
+    expect_together(&l);
+    end(&l);
+    bench.folder[0] = 0;
+    l = begin("cuda:0,phases=together", (ROOM + 1) * GROUP);
+    expect_launches(&l, 2);
+    end(&l);
+}
+
+Test(cuda_phases, an_option_asks_for_launches) {
+    launching l = begin("cuda:phases=launches", GROUP);
+    expect_launches(&l, 2);
+    end(&l);
+}
+
+Test(cuda_phases, some_devices_have_no_cooperative_launches) {
+    setenv("FAKE_CUDA_TOGETHER", "0", 1);
+    launching l = begin("cuda:phases=together", GROUP);
+    expect_launches(&l, 2);
+    end(&l);
+}
+
+/* Groups of the end are smaller, or go beyond it. */
+Test(cuda_phases, ranges_that_are_no_grid_are_launches) {
+    launching l = begin("cuda:phases=together", GROUP + 1);
+    expect_launches(&l, 2);
+    end(&l);
+}
+
+/* Too large, not supported. */
+Test(cuda_phases, what_the_driver_refuses_becomes_launches) {
+    static const int errors[] = {720, 801};
+    for (int n = 0; n < 2; n++) {
+        bench.folder[0] = 0;
+        launching l = begin("cuda", GROUP);
+        fake_cuda_fail("cuLaunchCooperativeKernel", 1, errors[n], false);
+        cr_assert(try_to(launch_body, &l), "%s", messages);
+        cr_expect(fake_cuda_has_failed());
+        cr_expect_eq(fake_cuda_launches(), 2);
+        expect_results(&l);
+        expect_launches(&l, 2);
+        cr_expect_eq(fake_cuda_count("cuLaunchCooperativeKernel"), 0, "it is not tried again");
+        end(&l);
+    }
+}
+
+Test(cuda_phases, other_errors_are_told) {
+    launching l = begin("cuda", GROUP);
+    fake_cuda_fail("cuLaunchCooperativeKernel", 1, 999, false);
+    cr_expect(!try_to(launch_body, &l));
+    cr_expect(strstr(messages, "kernel 'reverse': cuLaunchCooperativeKernel failed"), "%s",
+              messages);
+    end(&l);
+}
+
+/* What is kept has 4 bytes for each item, rounded up; a block of memory is used again, and a larger
+ * one added. */
+Test(cuda_phases, memory_grows) {
+    launching l = begin("cuda:phases=launches", 8 * GROUP), large = l;
+    const uint32_t many = 1 << 16;
+    unsigned before = fake_cuda_memories();
+    expect_launches(&l, 2);
+    expect_launches(&l, 2);
+    cr_expect_eq(fake_cuda_memories(), before + 1);
+    large.range.global[0] = many;
+    large.x = new_memory(NULL, many * sizeof(int32_t));
+    large.y = new_memory(NULL, many * sizeof(int32_t));
+    before = fake_cuda_memories();
+    cr_assert(try_to(launch_body, &large), "%s", messages);
+    cr_expect_eq(fake_cuda_memories(), before + 1);
+    expect_launches(&l, 2);
+    bench.device->driver->release(bench.device, large.x);
+    bench.device->driver->release(bench.device, large.y);
+    end(&l);
+}
+
+Test(cuda_phases, memory_may_be_short) {
+    launching l = begin("cuda:phases=launches", GROUP);
+    fake_cuda_fail("cuMemAlloc_v2", 1, 2, false);
+    cr_expect(!try_to(launch_body, &l));
+    cr_expect(strstr(messages, "cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY"), "%s", messages);
+    expect_launches(&l, 2);
+    end(&l);
+}
+
+Test(cuda_phases, a_variable_of_several_phases_is_refused) {
+    launching l = begin("cuda", GROUP);
+    cr_expect(!can_find("variable"));
+    cr_expect(strstr(messages, "no phases of @variable: several phases use one variable"), "%s",
+              messages);
+    cr_expect(can_find("alone"), "%s", messages);
+    end(&l);
+}
+
+Test(cuda_phases, code_assembles) {
+    launching l = begin("cuda", GROUP);
+    const rt_ptx_options launches = {.code = {.sm = 75, .offset = true}, .only = "reverse"};
+    const rt_ptx_options together = {.code = {.sm = 75, .offset = true, .together = true}};
+    const rt_ptx_options parts = {
+        .code = {.sm = 90, .offset = true}, .only = "reverse", .parts = true};
+    expect_assembles(&launches, 1);
+    expect_assembles(&together, 2);
+    expect_assembles(&parts, 1);
+    end(&l);
+}
+
+/* ---------------------------------------------------------------------------------------- graphs */
+
+/* Twice in a recording, and run three times: into the stream, and as a graph. */
+static void run_recording(launching *l) {
+    static uint64_t recording = 1000;
+    const rt_arg args[] = {rt_memory_arg(l->x, 0), rt_memory_arg(l->y, 0)};
+    const rt_launch one = {.function = l->function, .range = &l->range, .args = args, .count = 2};
+    const rt_command list[] = {{.kind = RT_COMMAND_LAUNCH, .launch = one},
+                               {.kind = RT_COMMAND_LAUNCH, .launch = one}};
+    recording++;
+    for (int k = 0; k < 3; k++) {
+        cuda_replay_launches((cuda *)bench.device,
+                             &(rt_more){.commands = list, .count = 2, .recording = recording}, 0,
+                             &bench.program->arena);
+        l->runs++;
+        expect_results(l);
+    }
+}
+
+static void record_body(void *arg) { run_recording(arg); }
+
+Test(cuda_phases, graphs_have_nodes_whose_groups_wait) {
+    launching l = begin("cuda", GROUP);
+    cr_assert(try_to(record_body, &l), "%s", messages);
+    cr_expect_eq(fake_cuda_count("cuLaunchCooperativeKernel"), 2);
+    cr_expect_eq(fake_cuda_count("cuGraphKernelNodeSetAttribute"), 2);
+    cr_expect_eq(fake_cuda_count("cuGraphLaunch"), 2);
+    cr_expect(fake_cuda_launch_at(5)->together);
+    end(&l);
+}
+
+Test(cuda_phases, graphs_have_a_node_for_each_phase) {
+    launching l = begin("cuda:phases=launches", GROUP);
+    cr_assert(try_to(record_body, &l), "%s", messages);
+    cr_expect_eq(fake_cuda_count("cuLaunchKernel"), 4);
+    cr_expect_eq(fake_cuda_count("cuGraphAddKernelNode_v2"), 4);
+    cr_expect_eq(fake_cuda_count("cuGraphLaunch"), 2);
+    end(&l);
+}
+
+/* The launches that a graph was to have go into the stream, and what is refused there is cut. */
+Test(cuda_phases, nodes_may_be_refused) {
+    launching l = begin("cuda", GROUP);
+    fake_cuda_fail("cuGraphKernelNodeSetAttribute", 1, 1, false);
+    fake_cuda_fail("cuLaunchCooperativeKernel", 3, 720, false);
+    cr_assert(try_to(record_body, &l), "%s", messages);
+    cr_expect_eq(fake_cuda_count("cuGraphLaunch"), 0);
+    cr_expect_eq(fake_cuda_count("cuLaunchKernel"), 8);
+    end(&l);
+}
+
+Test(cuda_phases, options_are_read) {
+    static const char *const wrong[] = {"cuda:phases=", "cuda:phases=both", "cuda:0,phases"};
+    launching l = begin("cuda:0,without=apart,phases=launches", GROUP);
+    for (size_t n = 0; n < sizeof wrong / sizeof *wrong; n++)
+        cr_expect_null(rt_cuda_driver.open(bench.context, strchr(wrong[n], ':') + 1), "%s",
+                       wrong[n]);
+    end(&l);
+}
