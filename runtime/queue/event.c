@@ -105,12 +105,18 @@ static void hurry(rt_event *e) {
     if (e->hurry && e->is_begun) e->hurry(e);
 }
 
-/* It has begun: those of its stream may begin.  Others wait for its end, as threads may: this one
- * tells the device itself. */
+/* It has begun: those of its stream may begin.  Others wait for its end, and threads may: these
+ * wait as the device does, if they can. */
 static void let_followers_begin(rt_event *e) {
     bool awaited = e->awaited || (e->queue && e->queue->finishing);
-    bool pressing = e->callbacks || (awaited && !rt_scheduler_helps(e->scheduler));
+    bool pressing = e->callbacks;
     e->is_begun = true;
+    if (awaited && !rt_scheduler_helps(e->scheduler)) {
+        if (e->await)
+            pthread_cond_broadcast(&e->scheduler->done);
+        else
+            pressing = true;
+    }
     for (rt_edge *g = e->waiting; g; g = g->next) {
         if (!may_overtake(g->waiter, e, g->fails)) {
             pressing = true;

@@ -150,14 +150,17 @@ static void run_wanted(rt_scheduler *s, rt_wait *w, rt_event *e) {
     w->is_told = false;
 }
 
-/* Waits as the device does, if the last command that is waited for has begun there: so its end
- * reaches this thread by no other one.  Where another thread does so, or waits for an earlier
- * command, the device is told. */
-static void wait_for_device(rt_scheduler *s, rt_wait *w) {
+/* The last command that is waited for, if it has begun on a device that a thread can wait as; or
+ * NULL. */
+static rt_event *find_awaited(const rt_wait *w) {
     rt_event *e = w->event ? w->event : w->queue->newest;
+    return !w->is_told && e && e->is_begun && e->await ? e : NULL;
+}
+
+/* Waits as the device does, so the end of the command reaches this thread by no other one.  Where
+ * another thread does so, or waits for an earlier command, the device is told. */
+static void wait_for_device(rt_scheduler *s, rt_wait *w, rt_event *e) {
     rt_helper h;
-    w->is_told = true;
-    if (!e || !e->is_begun || !e->await) return;
     rt_event_retain(e);
     begin_to_help(s, &h, true);
     pthread_mutex_unlock(&s->lock);
@@ -166,7 +169,7 @@ static void wait_for_device(rt_scheduler *s, rt_wait *w) {
     end_to_help(s, &h);
     while (rt_event_end_continued(s)) {
     }
-    w->is_told = !done;
+    w->is_told = !done && (w->event || w->queue->newest == e);
     pthread_mutex_unlock(&s->lock);
     rt_event_release(e);
     pthread_mutex_lock(&s->lock);
@@ -180,8 +183,8 @@ void rt_scheduler_wait(rt_scheduler *s, rt_wait *w) {
         run_wanted(s, w, e);
         return;
     }
-    if (!w->is_told) {
-        wait_for_device(s, w);
+    if ((e = find_awaited(w))) {
+        wait_for_device(s, w, e);
         return;
     }
     bool blocked = find_worker(s) != NULL;
@@ -189,6 +192,7 @@ void rt_scheduler_wait(rt_scheduler *s, rt_wait *w) {
     s->blocked += blocked;
     if (s->first && !s->idle) start_thread(s);
     pthread_cond_wait(&s->done, &s->lock);
+    w->is_told = false;
     s->blocked -= blocked;
     s->waiting--;
 }

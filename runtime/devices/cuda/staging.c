@@ -3,8 +3,8 @@
  * A copy from memory that the system may move makes the caller wait: for the driver's own copy of
  * what is written, and for the end of what is read.  So small copies go through a ring of memory
  * that stays where it is: what is written is copied there first, and what has been read is copied
- * from there when its submission ends.  Places are given back in the order of the stream.  Memory of
- * the program that something is still being read to is not touched by a later copy.
+ * from there when its submission ends.  Places are given back in the order of the stream.  Memory
+ * of the program that something is still being read to is not touched by a later copy.
  *
  * Allocating that memory costs as much as a hundred copies, so a program has to make some before.
  * Where there is no room, copies are those of the driver.
@@ -24,7 +24,7 @@ static bool has_ring(cuda *d) {
     return true;
 }
 
-/* Positions count all bytes that have ever been taken; a place is not cut at the end of the ring. */
+/* Positions count all bytes that have ever been taken; the end of the ring cuts no place. */
 static void *take_place(cuda *d, size_t bytes) {
     uint64_t at = d->staged;
     pthread_mutex_lock(&d->lock);
@@ -47,7 +47,7 @@ void *cuda_stage_read(cuda *d, void *to, size_t bytes) {
     return at;
 }
 
-/* ---------------------------------------------------------------------------------- what was read */
+/* ------------------------------------------------------------------------------ what was read */
 
 void cuda_end_read(cuda *d, cuda_pending *p, bool ok) {
     if (!p->read.bytes) return;

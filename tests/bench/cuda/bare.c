@@ -100,8 +100,12 @@ uint64_t bare_allocate(size_t bytes) {
 
 bool bare_wait(void) { return WORKS(cuStreamSynchronize, gpu.stream); }
 
+bool bare_begin_read(void *to, uint64_t from, size_t bytes) {
+    return WORKS(cuMemcpyDtoHAsync_v2, to, from, bytes, gpu.stream);
+}
+
 bool bare_read(void *to, uint64_t from, size_t bytes) {
-    return WORKS(cuMemcpyDtoHAsync_v2, to, from, bytes, gpu.stream) && bare_wait();
+    return bare_begin_read(to, from, bytes) && bare_wait();
 }
 
 bool bare_write(uint64_t to, const void *from, size_t bytes) {
@@ -156,6 +160,8 @@ bool bare_change(unsigned step, const add_arguments *a) {
     described d;
     return WORKS(cuGraphExecKernelNodeSetParams_v2, gpu.replay, gpu.node[step], describe(&d, a));
 }
+
+bool bare_make_current(void) { return WORKS(cuCtxSetCurrent, gpu.context); }
 
 bool bare_replay(void) { return WORKS(cuGraphLaunch, gpu.replay, gpu.stream); }
 

@@ -127,6 +127,13 @@ static void our_batch(times *to, unsigned round, bool events) {
     for (unsigned k = 0; events && k < BATCH; k++) spvf_event_destroy(e[k]);
 }
 
+/* Of a call that the library makes before each other one, since a program may use other contexts. */
+static void current_batch(double *us) {
+    double start = now();
+    for (unsigned k = 0; k < BATCH; k++) must(bare_make_current(), "the context is not taken");
+    *us = (now() - start) / BATCH;
+}
+
 static void show(const char *name, const times *bare, const times *own) {
     double given[ROUNDS], done[ROUNDS];
     for (unsigned k = 0; k < ROUNDS; k++) {
@@ -149,6 +156,7 @@ static void expect_sum(int32_t sum) {
 
 static void time_launches(void) {
     static times bare, own, with_events;
+    double current[ROUNDS];
     times first;
     for (unsigned k = 0; k < 3; k++) {
         bare_batch(&first, k);
@@ -158,9 +166,11 @@ static void time_launches(void) {
         bare_batch(&bare, k);
         our_batch(&own, k, false);
         our_batch(&with_events, k, true);
+        current_batch(&current[k]);
     }
     show("launch, of 1000", &bare, &own);
     show("launch with an event for each", &bare, &with_events);
+    printf("%-44s %7.3f us of each\n", "  cuCtxSetCurrent alone", median_of(current));
     expect_sum((3 + 2 * ROUNDS) * BATCH);
 }
 
@@ -233,6 +243,45 @@ static void time_graphs(void) {
     time_graph("graph of 8, waited for after each run", (manner){0, true});
 }
 
+/* -------------------------------------------------------------------------------------- copies */
+
+/* Behind a few launches: a read that the program does not wait for at once. */
+static void bare_reads(times *to, unsigned round) {
+    static int32_t back[ADD_ITEMS];
+    const add_arguments a = {t.bare[0], t.bare[0], 0};
+    double start = now();
+    for (unsigned k = 0; k < RUNS; k++) {
+        must(bare_add(&a) && bare_begin_read(back, t.bare[0], sizeof back), "a read fails");
+    }
+    to->given[round] = (now() - start) / RUNS;
+    must(bare_wait(), "the stream fails");
+    to->done[round] = (now() - start) / RUNS;
+}
+
+static void our_reads(times *to, unsigned round) {
+    static int32_t back[ADD_ITEMS];
+    spvf_argument args[3];
+    t.k = 0;
+    const spvf_launch l = ours(args);
+    double start = now();
+    for (unsigned k = 0; k < RUNS; k++)
+        must(!spvf_queue_launch(t.queue, &l, NULL, NULL) &&
+                 !spvf_queue_read(t.queue, t.buffer[0], 0, back, sizeof back, NULL, NULL),
+             "a read fails");
+    to->given[round] = (now() - start) / RUNS;
+    must(!spvf_queue_finish(t.queue), "the queue fails");
+    to->done[round] = (now() - start) / RUNS;
+}
+
+static void time_copies(void) {
+    static times bare, own;
+    for (unsigned k = 0; k < ROUNDS; k++) {
+        bare_reads(&bare, k);
+        our_reads(&own, k);
+    }
+    show("launch and read 1 KiB", &bare, &own);
+}
+
 static void close_all(void) {
     spvf_graph_destroy(t.graph);
     for (int k = 0; k < 2; k++) spvf_buffer_destroy(t.buffer[k]);
@@ -252,6 +301,7 @@ int main(int argc, char **argv) {
     open_all();
     printf("%s: the driver alone, ours, and the difference\n", bare_name());
     time_launches();
+    time_copies();
     time_graphs();
     close_all();
     time_starts(argv[0], argv[1]);

@@ -34,12 +34,14 @@ bool bare_write(uint64_t to, const void *from, size_t bytes);
 /* Of the loaded kernel saxpy(x, y, a, out). */
 bool bare_saxpy(const uint64_t buffers[3], float a, unsigned items);
 bool bare_read(void *to, uint64_t from, size_t bytes); /* waits */
-bool bare_add(const add_arguments *a);                 /* one launch of the loaded kernel */
+bool bare_begin_read(void *to, uint64_t from, size_t bytes);
+bool bare_add(const add_arguments *a); /* one launch of the loaded kernel */
 bool bare_wait(void);
 /* A graph of STEPS launches, each after the one before it. */
 bool bare_make_graph(const add_arguments steps[STEPS]);
 bool bare_change(unsigned step, const add_arguments *a);
 bool bare_replay(void);
+bool bare_make_current(void); /* as it is already */
 /* What the driver's compiler makes of PTX; to be freed.  NULL: it refuses it. */
 void *bare_compile(const char *ptx, size_t *size);
 

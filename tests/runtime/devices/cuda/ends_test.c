@@ -124,6 +124,28 @@ Test(cuda_ends, a_thread_that_waits_asks_the_driver_itself) {
     close_queue();
 }
 
+/* What it waits for is begun by a thread of the scheduler, as the kernel is compiled first. */
+Test(cuda_ends, a_thread_that_waits_for_a_first_launch_asks_the_driver_itself) {
+    enum { PROGRAMS = 12 };
+    spvf_program *own;
+    use_cache_folder();
+    setenv("SPVFUSE_CACHE", "0", 1);
+    setenv("FAKE_CUDA_SLOW", "10", 1);
+    open_queue();
+    own = t.program;
+    unsigned before = fake_cuda_waits();
+    for (int k = 0; k < PROGRAMS; k++) {
+        cr_assert_eq(spvf_program_create(t.device, bench.module, &t.program), SPVF_OK);
+        enqueue(NULL);
+        nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL); /* a thread compiles it */
+        cr_assert_eq(spvf_queue_finish(t.queue), SPVF_OK);
+        spvf_program_destroy(t.program);
+    }
+    cr_expect_gt(fake_cuda_waits() - before, PROGRAMS / 3, "%u", fake_cuda_waits() - before);
+    t.program = own;
+    close_queue();
+}
+
 static void *launch_often(void *arg) {
     for (int k = 0; k < WAITS; k++) launch_and_wait(k % 3 == *(const int *)arg % 3);
     return NULL;
