@@ -17,6 +17,7 @@ typedef struct {
     unsigned vector_registers;
     bool has_masks;        /* truth values of vectors are values of their own */
     bool scatters_slowly;  /* 64 bits and more: stores of all lanes are faster */
+    bool gathers_slowly;   /* loads of all lanes at offsets from memory are faster */
     bool has_estimates;    /* of f32: native_rsqrt within 2 ulp, and codegen/math/estimates.ir */
     bool has_short_ids;    /* ids and sizes of a launch are below 2^32 along each dimension */
     bool has_bf16;         /* f32 to bf16 */

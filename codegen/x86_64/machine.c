@@ -16,6 +16,7 @@ static ir_target describe(unsigned level) {
                        .vector_registers = v4 ? 32 : 16,
                        .has_masks = v4,
                        .scatters_slowly = true, /* a store for each lane, and more */
+                       .gathers_slowly = true,  /* the same of loads */
                        .cache_bytes = level >= X86_ICELAKE ? 48 << 10 : 32 << 10,
                        .cache_ways = level >= X86_ICELAKE ? 12 : 8,
                        .takes = x86_takes,

@@ -61,13 +61,24 @@ ir_inst *mach_extract(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *index) {
 
 /* ----------------------------------------------------------------------------------- putting in */
 
-/* As lane 0 of a vector. */
-static ir_inst *enter(ir_builder *b, ir_type t, ir_inst *x) {
+static x86_row row_of_entry(const ir_builder *b, ir_type t) {
     static const uint16_t rows[2][2] = {{X86_MOVD_x_rm32, X86_MOVQ_x_rm64},
                                         {X86_VMOVD_x_rm32, X86_VMOVQ_x_rm64}};
+    return rows[x86_has(b, X86_V3)][x86_lane_bytes(t) == 8];
+}
+
+/* As lane 0 of a vector. */
+static ir_inst *enter(ir_builder *b, ir_type t, ir_inst *x) {
     if (is_float_lane(t)) return cg_in_register(b, x);
-    bool wide = x86_lane_bytes(t) == 8;
-    return x86_build_regs(b, t, rows[x86_has(b, X86_V3)][wide], IR_ARGS(x));
+    return x86_build_regs(b, t, row_of_entry(b, t), IR_ARGS(x));
+}
+
+/* Like enter, for v; x may be a load that is folded into v. */
+static ir_inst *enter_operand(ir_builder *b, ir_inst *v, ir_inst *x) {
+    if (is_float_lane(v->type)) return cg_in_register(b, x);
+    x86_draft d = {.row = row_of_entry(b, v->type), .type = v->type};
+    x86_add_rm(b, &d, v, x);
+    return x86_build(b, &d);
 }
 
 typedef struct {
@@ -111,7 +122,7 @@ ir_inst *mach_insert(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y, ir_inst 
     unsigned lane = (unsigned)index->imm.bits, lanes = PART / x86_lane_bytes(v->type);
     ir_type t = v->type;
     if (index->imm.bits >= ir_lanes(t)) return NULL;
-    if (x->op == IR_OP_undef && index->imm.bits == 0) return enter(b, t, y);
+    if (x->op == IR_OP_undef && index->imm.bits == 0) return enter_operand(b, v, y);
     if (x86_bytes_of(t) <= PART) return put_operand(b, v, x, y, lane);
     x = cg_in_register(b, x);
     ir_inst *part = x86_part(b, t, x, lane / lanes);

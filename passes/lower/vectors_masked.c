@@ -5,8 +5,18 @@
  * its value.  A branch for each lane would be mispredicted for many masks.
  *
  * Lanes whose truth value is a constant are accessed as such, or not at all.
+ *
+ * If all lanes of a gather are active, and its offsets have been loaded from consecutive memory
+ * that cannot have changed, they are loaded again for each lane: none is taken out of a vector.
+ * That is faster than a gather on targets with `gathers_slowly`.
  */
 #include "passes/lower/vectors.h"
+
+enum {
+    MAX_STEPS = 3,     /* from a load to offsets */
+    MAX_DISTANCE = 64, /* instructions */
+    PART = 16          /* bytes */
+};
 
 typedef struct {
     vec_state *s;
@@ -16,11 +26,18 @@ typedef struct {
     ir_inst *index; /* of 32 bits: offsets are its extension, shifted; NULL: others */
     bool is_signed; /* is the extension? */
     unsigned shift;
+    const ir_inst *source; /* the load that offsets are computed from; NULL: they are taken out */
     ir_type elem;
     unsigned lanes, size; /* size: of a lane, in bytes */
 } access;
 
 static bool has_kind(const ir_inst *x, ir_kind kind) { return ir_kind_of(x->type) == kind; }
+
+/* Is the mask a constant with this truth value in all lanes? */
+static bool is_known(const ir_inst *mask, bool truth) {
+    uint64_t bits;
+    return ir_is_const(mask) && ir_is_splat(mask, &bits) && (bits & 1) == truth;
+}
 
 /* Machines extend indices of 32 bits with their sign and shift them as a part of the access.  They
  * take as many of them as fit a register: twice as many as offsets of 64 bits. */
@@ -38,6 +55,33 @@ static void find_index(access *a) {
     a->shift = (unsigned)by;
 }
 
+/* The load from which x is computed, one operation with a constant after the other. */
+static const ir_inst *find_load(const ir_inst *x) {
+    for (unsigned step = 0; step <= MAX_STEPS; step++) {
+        if (x->op == IR_OP_load) return x;
+        bool extends = x->op == IR_OP_zext || x->op == IR_OP_sext;
+        bool moves = x->op == IR_OP_shl || x->op == IR_OP_add || x->op == IR_OP_and;
+        if (!extends && !(moves && ir_is_const(ir_arg(x, 1)))) return NULL;
+        x = ir_arg(x, 0);
+    }
+    return NULL;
+}
+
+/* Does memory hold what `load` has read until i, as far as a short look tells? */
+static bool is_kept(const ir_inst *load, const ir_inst *i) {
+    unsigned n = 0;
+    if (load->block != i->block || load->imm.mem.flags & IR_MEM_VOLATILE) return false;
+    for (i = i->prev; i != load; i = i->prev)
+        if (!i || ++n > MAX_DISTANCE || ir_has_flag(i, F_WRITES)) return false;
+    return true;
+}
+
+/* If a lane might be inactive, its offset is tested, and what is loaded again has not been. */
+static void find_source(access *a) {
+    const ir_inst *load = is_known(a->mask, true) ? find_load(a->offsets) : NULL;
+    if (load && is_kept(load, a->i)) a->source = load;
+}
+
 static access access_of(vec_state *s, const ir_inst *i) {
     bool loads = i->type != IR_VOID, apart = i->op == IR_OP_gather || i->op == IR_OP_scatter;
     unsigned base = loads ? 0 : 1;
@@ -49,6 +93,7 @@ static access access_of(vec_state *s, const ir_inst *i) {
     a.lanes = ir_lanes(a.v->type);
     a.size = ir_bits(s->f->module, a.elem) / 8;
     if (apart) find_index(&a);
+    if (apart && loads) find_source(&a);
     return a;
 }
 
@@ -66,11 +111,26 @@ static ir_inst *move_address(const access *a, ir_inst *p, uint64_t bytes) {
 
 /* --------------------------------------------------------------------------------- lane by lane */
 
+/* Lane k of x, which find_load has followed. */
+static ir_inst *compute_lane(const access *a, const ir_inst *x, unsigned k) {
+    ir_builder *b = &a->s->b;
+    if (x == a->source) {
+        ir_type t = ir_elem(x->type);
+        uint64_t at = (uint64_t)k * ir_sizeof(a->s->f->module, t);
+        uint64_t both = (UINT64_C(1) << x->imm.mem.align) | at;
+        return ir_build_load(b, t, move_address(a, ir_arg(x, 0), at), (unsigned)(both & -both),
+                             x->imm.mem.flags & IR_MEM_NOALIAS);
+    }
+    ir_inst *args[] = {compute_lane(a, ir_arg(x, 0), k), NULL};
+    if (x->nargs > 1) args[1] = vec_lane(a->s, ir_arg(x, 1), k);
+    return ir_build_like(b, x, ir_elem(x->type), args);
+}
+
 /* An offset in bytes, as an integer of the size of addresses. */
 static ir_inst *offset_of(const access *a, unsigned k) {
     ir_builder *b = &a->s->b;
     ir_type t = ir_size_type(a->s->f->module);
-    ir_inst *x = vec_lane(a->s, a->offsets, k);
+    ir_inst *x = a->source ? compute_lane(a, a->offsets, k) : vec_lane(a->s, a->offsets, k);
     unsigned have = ir_bits(a->s->f->module, x->type), want = ir_bits(a->s->f->module, t);
     if (have == want) return x;
     return ir_build1(b, have < want ? IR_OP_sext : IR_OP_trunc, t, x);
@@ -134,6 +194,25 @@ static void load_lanes(access *a, ir_inst *i) {
     vec_set_lanes(s, i, lane);
 }
 
+/* The load of an active lane. */
+static ir_inst *load_lane(const access *a, unsigned k) {
+    return ir_build_load(&a->s->b, a->elem, address_of(a, k), align_of(a, k), a->i->imm.mem.flags);
+}
+
+/* A gather of all lanes: each is put into its place as soon as it is loaded, so that few offsets
+ * are in registers at once.  Machines put lanes into parts of 16 bytes. */
+static void load_into_places(const access *a, ir_inst *i) {
+    vec_state *s = a->s;
+    unsigned n = vec_unit(s, i->type), most = PART / a->size;
+    if (n > most) n = most;
+    ir_inst **out = vec_room(s, vec_count(a->lanes, n));
+    for (unsigned k = 0; k < a->lanes; k++) {
+        ir_inst *v = k % n ? out[k / n] : ir_undef(s->f, ir_vector(a->elem, n));
+        out[k / n] = ir_build_insert(&s->b, v, load_lane(a, k), k % n);
+    }
+    vec_set_pieces(s, i, out, n);
+}
+
 static void store_lanes(access *a) {
     vec_state *s = a->s;
     ir_inst *aside = ir_is_const(a->mask) ? NULL : vec_find_aside(s, a->size);
@@ -146,15 +225,11 @@ static void store_lanes(access *a) {
 
 /* ------------------------------------------------------------------------------- piece by piece */
 
-/* Is the mask a constant with this truth value in all lanes? */
-static bool is_known(const ir_inst *mask, bool truth) {
-    uint64_t bits;
-    return ir_is_const(mask) && ir_is_splat(mask, &bits) && (bits & 1) == truth;
-}
-
 static bool is_slow(const access *a) {
-    return a->i->op == IR_OP_scatter && a->size == 8 && is_known(a->mask, true) &&
-           a->s->target->scatters_slowly;
+    const ir_target *t = a->s->target;
+    if (!t || !is_known(a->mask, true)) return false;
+    if (a->i->op == IR_OP_gather) return t->gathers_slowly && a->source;
+    return t->scatters_slowly && a->i->op == IR_OP_scatter && a->size == 8;
 }
 
 /* The number of lanes of a piece; 1: the target has no instruction. */
@@ -244,7 +319,9 @@ void vec_masked_load(vec_state *s, ir_inst *i) {
     access a = access_of(s, i);
     unsigned n = is_plain(&a) ? vec_unit(s, i->type) : unit_of(&a);
     ir_inst **out = vec_room(s, a.lanes);
-    if (n == 1) {
+    if (is_slow(&a)) {
+        load_into_places(&a, i);
+    } else if (n == 1) {
         load_lanes(&a, i);
     } else if (is_plain(&a)) {
         vec_load(s, i, n, out);

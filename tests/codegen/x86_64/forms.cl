@@ -51,6 +51,11 @@ kernel void apart(global const uint *at, global const float *x, global float *y)
     y[i] = x[at[i]];
 }
 
+kernel void far_apart(global const uint *at, global const float *x, global float *y) {
+    size_t i = get_global_id(0);
+    y[i] = x[at[i] * 5];
+}
+
 kernel void scattered(global const uint *at, global const float *x, global float *y) {
     size_t i = get_global_id(0);
     y[at[i]] = x[i];

@@ -40,7 +40,8 @@ v4 pairs vpermt2d,vmovups v?(gather|scatter|pextr|pinsr|insertps).*
 v4 triples vpermt2d,vmovups v?(gather|scatter|pextr|pinsr|insertps).*
 v4 quads vpermt2d,vmovups v?gather.*
 v4 components vmovups,vpxor v?(gather|scatter|perm|shuf|pshuf).*
-v4 apart vgatherdps v?(pextr|pinsr|insertps).*
+v4 apart vinsertps v?(pextr|pinsr).*
+v4 far_apart vgatherdps v?(pextr|pinsr|insertps).*
 v4 scattered vscatterdps v?(pextr|pinsr|insertps|gather).*
 v4 masked vcmp[a-z]*ps,vmovups v?(gather|scatter|kshift|blend).*
 v4 clamped vaddps,vmovups v?(gather|scatter|pextr|insertps).*
@@ -54,7 +55,8 @@ v3 pairs vpermd,vpblendd v?(gather|pextr|pinsr).*
 v3 triples vpermd,vpblendd v?(gather|pextr|pinsr|insertps).*
 v3 quads vshufps,vpermq v?(gather|pextr|pinsr).*
 v3 components vpxor v?(gather|perm|shuf|pshuf).*
-v3 apart vgatherdps v?(pextr|pinsr).*
+v3 apart vinsertps v?(gather|pextr|pinsr).*
+v3 far_apart vgatherdps v?(pextr|pinsr).*
 v3 scattered vmovss v?gather.*
 v3 masked vcmp[a-z]*ps,vmaskmovps v?(gather|pextr).*
 v3 product vfmadd231ps,vmovups v?(gather|pextr).*
