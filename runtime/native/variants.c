@@ -10,7 +10,8 @@
  * An eager compiler makes code for each shape, and its values, at once.
  *
  * If the first launch is small, its code is made quickly.  That code gives way to what takes longer
- * to make as soon as a launch is not small, or when launches have taken longer than making it did.
+ * to make as soon as a launch is not small, or when launches have taken about as long as making
+ * that would have taken longer: the time is lost once more then, and not more often.
  * A launch is asked whether it is small only where that matters: the answer takes time.
  *
  * Values are treated likewise: when launches of a shape have run its own code for so long, and
@@ -99,10 +100,14 @@ static bool is_small(const rt_compiler *compiler) {
     return compiler->is_small && compiler->is_small(compiler->user);
 }
 
+/* By how many times of it does making other code take longer than making code quickly?  For nested
+ * loops over items by more. */
+static unsigned extra_times(const pass_group_shape *shape) { return shape->dims == 1 ? 2 : 3; }
+
 /* Has code that was made quickly to give way? */
 static bool is_outgrown(const rt_launches *l, const rt_compiler *compiler) {
     if (l->own.state != RT_COMPILED || !l->own.variant.shape.small) return false;
-    return l->spent_ns > l->own.ns || !is_small(compiler);
+    return l->spent_ns > l->own.ns * extra_times(&l->shape) || !is_small(compiler);
 }
 
 static void drop_own(rt_launches *l) {

@@ -3,17 +3,20 @@
  * Code that is made quickly is scalar, and all its values are in memory.  It takes a third of the
  * time to make, and runs several times as long.  Both times grow with what they are made of: the
  * instructions of the kernel, and those that all items execute together.  So the first launch ends
- * sooner with such code when these are no more than LIMIT times those of the kernel.  How often
- * loops go round is known from the arguments of the launch (passes/workgroup/work.c).
+ * sooner with such code when these are no more than some thousand times those of the kernel.  How
+ * often loops go round is known from the arguments of the launch (passes/workgroup/work.c).
  *
  * Where code is kept in a cache, making it quickly saves less: it is scalar, but has its values in
  * registers.
  */
 #include "runtime/devices/cpu/cpu.h"
 
-/* Running quick code takes 0.2 to 0.3 ns an instruction, making it 3.5 us, and making other code
- * 9 us; with this limit, running it takes as long as making it at most. */
-enum { LIMIT = 12000 };
+/* Running quick code takes 0.2 to 0.3 ns an instruction, and making it about 3.5 us; vector code
+ * takes 2 to 4 times as long to make for ranges of one dimension, and 3 to 6 times for others, whose
+ * loops over items are nested.  How often a kernel will be launched is not known.  With these
+ * limits, the first launch takes at most 2.2 times as long with vector code, where that is made, as
+ * with quick code; that is about what switching to it later costs (variants.c). */
+enum { LIMIT = 4500, LIMIT_OF_NESTS = 16000 };
 
 /* Of loops whose rounds are not known. */
 enum { FEW_ITEMS = 64 };
@@ -29,10 +32,11 @@ bool cpu_is_small(const cpu_launch *l, const cpu_wanted *w) {
     uint64_t items = pass_global_size(r, 0) * pass_global_size(r, 1) * pass_global_size(r, 2);
     bool chosen = o->eager || o->untiered || o->quick || o->code.lanes || o->code.regalloc.seed;
     if (chosen || l->launch->ahead || l->machine->tools.step) return false;
-    if (items > LIMIT || !l->launch->function->repeats) return items <= LIMIT;
+    uint64_t limit = r->dims == 1 ? LIMIT : LIMIT_OF_NESTS;
+    if (items > limit || !l->launch->function->repeats) return items <= limit;
     pass_given given = {.range = r};
     pass_work work;
     cpu_know_values(l, w->scratch, &given);
     if (!pass_estimate_work(cpu_kernel_of(l), &given, w->scratch, &work)) return items <= FEW_ITEMS;
-    return (double)items * work.steps <= LIMIT * work.size;
+    return (double)items * work.steps <= (double)limit * work.size;
 }

@@ -9,6 +9,7 @@ typedef struct {
     ir_status status;
     long ns;    /* that it takes */
     bool small; /* what launches are */
+    unsigned dims;
 } fake;
 
 static const rt_values none;
@@ -54,7 +55,7 @@ Test(variants, the_first_size_gets_its_own_code_and_another_one_when_it_is_launc
 
 /* One launch that takes so many times as long as its code took; was that made quickly? */
 static bool launch_small(rt_kernel *k, fake *f, bool small, unsigned times) {
-    const pass_group_shape shape = {.local = {8, 1, 1}};
+    const pass_group_shape shape = {.local = {8, 1, 1}, .dims = f->dims};
     const rt_compiler compiler = {compile, f, .is_small = is_small};
     rt_use use;
     f->small = small;
@@ -64,16 +65,19 @@ static bool launch_small(rt_kernel *k, fake *f, bool small, unsigned times) {
     return quick;
 }
 
+/* Making other code takes longer for ranges of several dimensions, so it comes later. */
 Test(variants, small_launches_get_code_that_is_made_quickly_until_they_are_many) {
-    rt_kernel k;
-    fake f = {.ns = 1000};
-    rt_kernel_init(&k);
-    for (int i = 0; i < 6; i++) cr_expect(launch_small(&k, &f, true, 0));
-    for (int i = 0; i < 2; i++) cr_expect(launch_small(&k, &f, true, 1));
-    cr_expect_eq(f.compiled, 1);
-    for (int i = 0; i < 3; i++) cr_expect_not(launch_small(&k, &f, true, 2));
-    cr_expect_eq(f.compiled, 2);
-    rt_kernel_free(&k);
+    for (unsigned dims = 1; dims < 4; dims++) {
+        rt_kernel k;
+        fake f = {.ns = 1000, .dims = dims};
+        rt_kernel_init(&k);
+        for (int i = 0; i < 6; i++) cr_expect(launch_small(&k, &f, true, 0));
+        for (int i = 0; i < (dims == 1 ? 3 : 4); i++) cr_expect(launch_small(&k, &f, true, 1));
+        cr_expect_eq(f.compiled, 1);
+        for (int i = 0; i < 3; i++) cr_expect_not(launch_small(&k, &f, true, 2));
+        cr_expect_eq(f.compiled, 2);
+        rt_kernel_free(&k);
+    }
 }
 
 Test(variants, a_launch_that_is_not_small_gets_other_code) {
