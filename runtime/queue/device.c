@@ -201,14 +201,30 @@ static void copy_kernels(spvf_program *p, const spvf_module *from) {
     rt_module_describe(m);
 }
 
-/* As the program sees its kernels: structs with pointers are arguments. */
-static void describe_for_host(spvf_program *p) {
+static const spvf_arg_info *copy_args(ir_arena *a, const spvf_arg_info *from, size_t n) {
+    spvf_arg_info *args = ir_new_array(a, spvf_arg_info, n);
+    for (size_t k = 0; k < n; k++) {
+        args[k] = from[k];
+        if (args[k].name) args[k].name = ir_strdup(a, args[k].name);
+        if (args[k].type_name) args[k].type_name = ir_strdup(a, args[k].type_name);
+    }
+    return args;
+}
+
+/* As the program sees its kernels: structs with pointers are arguments, unless they had been taken
+ * apart before; then it knows of them what the module knew, which may be gone soon. */
+static void describe_for_host(spvf_program *p, const spvf_module *from) {
     const spvf_module *m = p->module;
     p->kernels = ir_new_array(&p->module->arena, spvf_kernel_info, m->kernel_count);
     for (size_t n = 0; n < m->kernel_count; n++) {
-        p->kernels[n] = m->kernels[n];
-        p->kernels[n].args = m->kernels[n].host_args;
-        p->kernels[n].arg_count = m->kernels[n].host_arg_count;
+        spvf_kernel_info *k = &p->kernels[n];
+        const spvf_kernel_info *was = spvf_module_find_kernel(from, m->kernels[n].name);
+        *k = m->kernels[n];
+        k->args = m->kernels[n].host_args;
+        k->arg_count = m->kernels[n].host_arg_count;
+        if (!was || was->host_args == was->args) continue;
+        k->host_args = copy_args(&p->module->arena, was->host_args, was->host_arg_count);
+        k->host_arg_count = was->host_arg_count;
     }
 }
 
@@ -217,7 +233,7 @@ static void build(void *arg) {
     spvf_program *p = b->program;
     rt_device *d = p->device->shared.base;
     copy_kernels(p, b->from);
-    describe_for_host(p);
+    describe_for_host(p, b->from);
     p->functions = ir_new_array(&p->module->arena, rt_function * _Atomic, p->module->kernel_count);
     p->program = rt_device_build(d, p->module->ir);
 }

@@ -120,6 +120,35 @@ Test(closure, the_kernel_has_the_arguments_that_it_was_read_with) {
     cr_expect_eq(k->args[0].size, sizeof(closure));
 }
 
+static void note_argument(void *user, size_t index, const void *bytes) {
+    const void **at = user;
+    at[index] = bytes;
+}
+
+/* The module that the kernels were taken apart in is gone. */
+Test(closure, the_kernel_of_a_module_that_has_no_structs_any_more_knows_them) {
+    const spvf_module_options o = {.size = sizeof o, .closures = true};
+    spvf_context *c = new_context();
+    spvf_module *m;
+    spvf_program *p;
+    cr_assert_eq(spvf_module_load(c, "k", text, strlen(text), &o, &m), SPVF_OK);
+    const size_t members = spvf_module_find_kernel(m, "add")->arg_count;
+    cr_assert_eq(spvf_program_create(t.device, m, &p), SPVF_OK, "%s", messages);
+    spvf_module_destroy(m);
+    spvf_context_destroy(c);
+    const spvf_kernel_info *k = spvf_program_kernel(p, "add");
+    cr_assert_eq(k->arg_count, members);
+    cr_assert_eq(k->host_arg_count, 2);
+    cr_expect_eq(k->host_args[0].size, sizeof(closure));
+    const void *at[8] = {NULL};
+    const closure bytes = {0};
+    cr_assert_eq(spvf_closure_arguments(k, 0, &bytes, sizeof bytes, note_argument, NULL, at),
+                 SPVF_OK);
+    for (size_t n = 0; n < members; n++)
+        if (k->args[n].member) cr_expect_eq(at[n], (const char *)&bytes + k->args[n].offset);
+    spvf_program_destroy(p);
+}
+
 Test(closure, launches_take_bytes) {
     const closure c = between(1, 0, 10);
     enqueue(t.q, &c);

@@ -392,11 +392,10 @@ static bool is_apart(const spvf_kernel_info *k) {
 static bool run(const request *r, spvf_module *m, spvf_buffer *out, way w) {
     static arguments a;
     spvf_program *p;
-    const spvf_kernel_info *lowered = spvf_module_kernel(m, 0);
-    const bool whole = !is_apart(lowered);
+    const bool whole = !is_apart(spvf_module_kernel(m, 0));
     if (spvf_program_create(r->machine->device[device_of[w]], m, &p) != SPVF_OK) return false;
     a = (arguments){.request = r, .out = out};
-    a.info = whole ? spvf_program_kernel(p, "k") : lowered;
+    a.info = spvf_program_kernel(p, "k");
     bool ok = a.info->arg_count <= MOST_ARGS;
     if (ok) set_arguments(r, &a, whole);
     ok = ok && launch(r, p, &a, w);
