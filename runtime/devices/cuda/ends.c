@@ -340,7 +340,9 @@ bool cuda_begin_more(cuda *d, cuda_pending *p, const rt_more *more) {
 
 void cuda_end_more(cuda *d, cuda_pending *p) {
     pthread_mutex_lock(&d->lock);
+    const bool hurried = p->number <= d->hurried;
     p->number = ++d->submitted;
+    if (hurried) d->hurried = p->number;
     p->grows = false;
     pthread_mutex_unlock(&d->lock);
 }

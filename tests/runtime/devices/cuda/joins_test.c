@@ -17,6 +17,8 @@
 #include "tests/runtime/devices/cuda/cuda_queue.h"
 
 #include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static void launch_of(spvf_program *p, int to, int from) {
     const int32_t one = 1;
@@ -256,6 +258,32 @@ Test(cuda_joins, a_lost_device_names_all_kernels) {
     cr_expect_not_null(strstr(messages, "'add', 'twice'"), "%s", messages);
     launch(1, 1);
     cr_expect_eq(spvf_queue_finish(t.queue), SPVF_ERROR_DEVICE, "it stays lost");
+    close_queue();
+}
+
+/* The child has none of the launches that have not ended, and its own join each other. */
+Test(cuda_joins, a_forked_child_has_rows_of_its_own) {
+    int status = -1;
+    open_held();
+    for (int k = 0; k < 5; k++) launch(1, 1);
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(20);
+        bool ok = commands() == 0 && spvf_queue_finish(t.queue) == SPVF_ERROR_DEVICE;
+        fake_cuda_hold(false);
+        launch(1, 1);
+        ok &= spvf_queue_finish(t.queue) == SPVF_OK;
+        fake_cuda_hold(true);
+        for (int k = 0; k < 3; k++) launch(1, 1);
+        ok &= commands() == 1;
+        fake_cuda_hold(false);
+        _exit(ok && spvf_queue_finish(t.queue) == SPVF_OK ? 0 : 1);
+    }
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_expect_eq(status, 0);
+    launch(1, 1);
+    finish();
+    expect_sums(t.b[1], 8);
     close_queue();
 }
 
