@@ -51,6 +51,7 @@ suite cli-words sh tests/runtime/cli/words.sh "$release"
 suite python sh tests/python/python.sh "$release"
 [ -z "$first" ] || suite device "$release/tests/device/device" cpu
 suite cuda-command sh tests/runtime/devices/cuda/command.sh "$release"
+suite resident sh tests/passes/workgroup/resident.sh "$release"
 suite growth sh tests/passes/vectorize/growth.sh "$release"
 suite corpus-remarks sh tests/passes/vectorize/corpus.sh "$release"
 suite remarks sh tests/runtime/cli/remarks.sh "$release"

@@ -156,6 +156,12 @@ static void add_guard(boxes *x) {
     ir_build_br(&b, inside, body, beyond);
 }
 
+void pass_make_boxes(ir_func *kernel, ir_type number) {
+    boxes x = {.f = kernel, .number = number};
+    add_numbers(&x, 4);
+    answer_all(&x, false);
+}
+
 pass_parts pass_make_parts(ir_func *kernel, ir_type number, ir_arena *scratch) {
     boxes x = {.f = kernel, .number = number};
     bool guarded = !pass_observes_groups(kernel, scratch);

@@ -80,6 +80,8 @@ enum { PASS_BOX_NUMBERS = 12 };
  * first group of the launch, the number of groups, local sizes without those that are smaller at the
  * ends, global sizes. */
 pass_parts pass_make_parts(ir_func *kernel, ir_type number, ir_arena *scratch);
+/* Boxes, whether it observes its groups or not. */
+void pass_make_boxes(ir_func *kernel, ir_type number);
 
 /* A printf whose operands are written to memory (prints.c), and what they are. */
 typedef enum { PASS_INTEGER, PASS_FLOAT, PASS_POINTER, PASS_STRING } pass_printed_kind;
@@ -144,6 +146,10 @@ const char *pass_cut_phases(ir_func *kernel, ir_arena *scratch, ir_phases *out);
 /* The same where a launch for each phase runs work-items as threads: no barrier begins a phase, and
  * what several of them use must not be in local or private memory, which has addresses of its own. */
 const char *pass_cut_launches(ir_func *kernel, ir_arena *scratch, ir_phases *out);
+/* What pass_cut_launches has made of a kernel becomes one that runs all phases, for a launch whose
+ * groups all run at once, in one dimension, and loop over those of the range, which is whole groups.
+ * Parameters follow as in boxes, whose first group is 0.  (resident.c) */
+void pass_make_resident(ir_func *kernel, const ir_phases *phases, ir_type number);
 /* Does it wait for all work-groups, not counting functions that it calls? */
 bool pass_has_phases(const ir_func *kernel);
 

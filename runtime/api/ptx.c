@@ -67,7 +67,7 @@ typedef struct {
 
 /* What a kernel has become before it is lowered. */
 typedef struct {
-    bool waits;
+    bool waits, resident;
     ir_phases phases;
     pass_parts parts;
     bool prints;
@@ -79,6 +79,7 @@ static void describe(job *j, const ir_func *f, const change *c) {
     *k = (rt_ptx_kernel){.name = ir_strdup(j->arena, f->name),
                          .entry = cg_ptx_name(j->arena, f->name),
                          .waits = c->waits,
+                         .resident = c->resident,
                          .phases = c->phases,
                          .parts = c->parts,
                          .prints = c->prints,
@@ -102,10 +103,12 @@ static bool waits(const ir_module *m) {
     return false;
 }
 
-/* Makes a kernel one that is launched for each phase, unless all groups can wait in one launch. */
+/* Makes a kernel one that is launched for each phase, unless all groups of the range run at once. */
 static bool cut_phases(const job *j, ir_func *f, change *out) {
+    const rt_ptx_options *o = j->options;
     out->waits = pass_has_phases(f);
-    if (!out->waits || j->options->code.together) return true;
+    out->resident = out->waits && o->code.together && o->parts;
+    if (!out->waits || (o->code.together && !o->parts)) return true;
     const char *refusal = pass_cut_launches(f, j->arena, &out->phases);
     if (refusal)
         ir_report(f->module->cx, (ir_message){.severity = IR_ERROR, .file = f->module->name},
@@ -116,7 +119,7 @@ static bool cut_phases(const job *j, ir_func *f, change *out) {
 /* What is kept between phases is found in code that is simple. */
 static bool prepare(const job *j, ir_module *m) {
     const cg_ptx_options *o = &j->options->code;
-    return run(m, o, "inline") && (o->together || !waits(m) || run(m, o, "standard"));
+    return run(m, o, "inline") && (!waits(m) || run(m, o, "standard"));
 }
 
 /* All of this needs kernels that call nothing. */
@@ -130,7 +133,12 @@ static bool change_all(job *j, ir_module *m, change *out) {
         if (!nothing && !cut_phases(j, f, &out[n])) return false;
         out[n].observes_groups = pass_observes_groups(f, j->arena);
         if (nothing) continue;
-        if (o->parts) out[n].parts = pass_make_parts(f, number, j->arena);
+        if (out[n].resident) {
+            pass_make_resident(f, &out[n].phases, number);
+            out[n].parts = PASS_BOXES;
+        } else if (o->parts) {
+            out[n].parts = pass_make_parts(f, number, j->arena);
+        }
         if (o->print) out[n].prints = pass_record_prints(f, o->print, j->arena, &j->prints);
     }
     return true;

@@ -264,6 +264,7 @@ typedef struct {
 typedef struct {
     const char *name, *entry; /* of the module, of the entry point */
     bool waits;               /* for all work-groups, */
+    bool resident;            /* in a launch of as many as run at once, */
     ir_phases phases;         /* and is launched for each phase: what follows its parameters, */
     pass_parts parts;         /* then what comes next, */
     bool prints;              /* then the address of its records, */

@@ -196,6 +196,7 @@ typedef struct {
     uint64_t local;        /* bytes of local arguments, if its groups wait for each other */
     rt_function *function; /* NULL: there was none */
     cuda_grid grid;
+    uint64_t resident; /* blocks, if the function is resident */
 } cuda_choice;
 
 struct rt_memory {
@@ -214,6 +215,7 @@ struct rt_function {
     const char *name;
     cu_function function;
     bool waits;              /* its groups do, for each other: in one launch, */
+    bool resident;           /* as many groups as run at once take turns with those of the range, */
     ir_phases phases;        /* or it is launched for each phase: parameters after its own, */
     pass_parts parts;        /* then what comes next, */
     bool prints;             /* one, the address of records, */
@@ -418,9 +420,10 @@ bool cuda_shape(cuda *d, const rt_launch *l, cuda_grid *g);
 void cuda_each_part(const cuda_grid *g, bool guarded,
                     void (*each)(void *user, const cuda_part *part), void *user);
 
-/* The code in which all groups of the launch wait for each other, and its blocks.  NULL: they do not,
- * and the kernel is launched for each phase. */
-rt_function *cuda_all_together(cuda *d, const rt_launch *l, cuda_grid *g);
+/* The code in which all groups of the launch wait for each other, and its blocks.  Resident: as many
+ * take turns with those of the range; 0: each is one of it.  NULL: the kernel is launched for each
+ * phase. */
+rt_function *cuda_all_together(cuda *d, const rt_launch *l, cuda_grid *g, uint64_t *resident);
 /* Memory for what the phases of a launch leave to later ones. */
 cu_address cuda_keep(cuda *d, const rt_function *f, const cuda_grid *g);
 void cuda_free_kept(cuda *d);

@@ -123,13 +123,18 @@ typedef struct {
     rt_function *f;
     const cuda_grid *grid;
     const parameters *p;
-    bool refused; /* the driver does not run all groups at once */
+    uint64_t resident; /* blocks, if the function is resident */
+    bool refused;      /* the driver does not run all groups at once */
 } launching;
+
+static bool waits_in_launch(const rt_function *f) {
+    return f->waits && (!f->phases.n || f->resident);
+}
 
 static void launch_blocks(launching *a, const cuda_part *part) {
     cuda_blocks what = {
         .node = {.function = a->f->function, .shared = (unsigned)a->p->shared, .params = a->p->at},
-        .together = a->f->waits && !a->f->phases.n};
+        .together = waits_in_launch(a->f)};
     for (unsigned k = 0; k < 3; k++) {
         what.node.grid[k] = (unsigned)part->blocks[k];
         what.node.block[k] = part->threads[k];
@@ -159,8 +164,16 @@ static void launch_whole(launching *a) {
     launch_blocks(a, &all);
 }
 
+static void launch_resident(launching *a) {
+    cuda_part all = {.blocks = {a->resident, 1, 1}};
+    for (unsigned k = 0; k < 3; k++) all.threads[k] = (unsigned)a->grid->local[k];
+    launch_blocks(a, &all);
+}
+
 static void launch_phase(launching *a) {
-    if (a->f->parts == PASS_WHOLE)
+    if (a->f->resident)
+        launch_resident(a);
+    else if (a->f->parts == PASS_WHOLE)
         launch_whole(a);
     else
         cuda_each_part(a->grid, a->f->parts == PASS_GUARDED, launch_part, a);
@@ -170,12 +183,13 @@ static void launch_phase(launching *a) {
 static bool launch_all(launching *a) {
     ir_ctx *cx = &a->d->base.context->cx;
     launch_phase(a);
-    for (uint64_t n = 1; n < a->f->phases.n; n++) {
+    bool once = waits_in_launch(a->f);
+    for (uint64_t n = 1; n < a->f->phases.n && !once; n++) {
         *a->p->phase = n;
         launch_phase(a);
     }
-    ir_count(cx, cuda_phases, a->f->phases.n);
-    ir_count(cx, cuda_together, a->f->waits && !a->f->phases.n && !a->refused);
+    ir_count(cx, cuda_phases, once ? 0 : a->f->phases.n);
+    ir_count(cx, cuda_together, once && !a->refused);
     return !a->refused;
 }
 
@@ -188,7 +202,8 @@ static bool launch_variant(cuda *d, rt_launch *l, ir_arena *scratch) {
     make_room(&p, l->count + PHASES + PASS_BOX_NUMBERS + 1 + HIDDEN, scratch);
     list_parameters(d, l, &chosen->grid, &p);
     cuda_allow_shared(d, l->function, p.shared);
-    launching a = {.d = d, .f = l->function, .grid = &chosen->grid, .p = &p};
+    launching a = {
+        .d = d, .f = l->function, .grid = &chosen->grid, .resident = chosen->resident, .p = &p};
     bool ok = launch_all(&a);
     if (ok && l->function->prints) cuda_end_print(d);
     return ok;

@@ -61,6 +61,7 @@ static void add_function(cuda *d, rt_program *p, const rt_ptx_kernel *k) {
     *f = (rt_function){.name = k->name,
                        .ir = !p->owner && has_marks(ir) ? ir : NULL,
                        .waits = k->waits,
+                       .resident = k->resident,
                        .phases = k->phases,
                        .parts = k->parts,
                        .prints = k->prints,

@@ -5,6 +5,10 @@
  * are in memory of the launch.  Or all groups run at once, in one cooperative launch, and wait at
  * barriers of the grid (codegen/ptx/atomic.c); then each item keeps its values in registers.
  *
+ * Where the processors have no room for all groups, as many as there is room for run at once, and
+ * take turns with those of the range (passes/workgroup/resident.c), with values in memory.  That is
+ * done only if the option `phases=together` asks for it.
+ *
  * All groups run at once if the processors have room for them.  A barrier costs less than the gap
  * between two launches, but it costs more the more groups there are.  So that way is taken up to
  * MOST_HERE groups for each processor (tests/bench/phases.c measures it), or whenever there is
@@ -48,17 +52,32 @@ static bool may_wait(const cuda *d, const rt_function *f) {
            !f->never_together;
 }
 
-rt_function *cuda_all_together(cuda *d, const rt_launch *l, cuda_grid *g) {
-    const unsigned most = d->waiting == CUDA_ALL_TOGETHER ? MOST_BLOCKS : MOST_HERE;
+/* The code for these facts, with its blocks, and how many of them a processor has room for; NULL:
+ * there is none, or no room. */
+static rt_function *find_code(cuda *d, const rt_launch *l, unsigned facts, cuda_grid *g,
+                              unsigned *room) {
     rt_launch with = *l;
-    if (!may_wait(d, l->function)) return NULL;
-    if (!cuda_shape(d, l, g) || blocks_of(g) > (uint64_t)most * d->processors) return NULL;
-    unsigned facts = CUDA_TOGETHER | (cuda_has_wide_ids(l->range) ? CUDA_WIDE : 0);
-    rt_function *f = with.function = cuda_find_variant(d, l->function, facts);
+    if (cuda_has_wide_ids(l->range)) facts |= CUDA_WIDE;
+    rt_function *f = with.function = cuda_find_variant(d, l->function, facts | CUDA_TOGETHER);
     if (!f || threads_of(g) > f->threads || !cuda_shape(d, &with, g)) return NULL;
-    unsigned room = room_of(d, f, threads_of(g), cuda_local_bytes(l));
-    if (room > most) room = most;
-    return blocks_of(g) <= (uint64_t)room * d->processors ? f : NULL;
+    *room = room_of(d, f, threads_of(g), cuda_local_bytes(l));
+    return *room ? f : NULL;
+}
+
+rt_function *cuda_all_together(cuda *d, const rt_launch *l, cuda_grid *g, uint64_t *resident) {
+    const bool forced = d->waiting == CUDA_ALL_TOGETHER;
+    const uint64_t most = (uint64_t)(forced ? MOST_BLOCKS : MOST_HERE) * d->processors;
+    unsigned room;
+    *resident = 0;
+    if (!may_wait(d, l->function) || !cuda_shape(d, l, g)) return NULL;
+    if (blocks_of(g) <= most) {
+        rt_function *f = find_code(d, l, 0, g, &room);
+        if (f && blocks_of(g) <= (uint64_t)room * d->processors) return f;
+    }
+    if (!forced || !cuda_shape(d, l, g) || blocks_of(g) > INT32_MAX) return NULL;
+    rt_function *f = find_code(d, l, CUDA_PARTS, g, &room);
+    *resident = f ? (uint64_t)room * d->processors : 0;
+    return f;
 }
 
 /* ---------------------------------------------------------------------------------- the memory */

@@ -120,7 +120,7 @@ static unsigned find_facts(const cuda *d, const rt_launch *l) {
 static void choose(cuda *d, const rt_launch *l, cuda_choice *to) {
     unsigned facts = cuda_has_wide_ids(l->range) ? CUDA_WIDE : 0;
     cuda_grid *g = &to->grid;
-    rt_function *f = cuda_all_together(d, l, g);
+    rt_function *f = cuda_all_together(d, l, g, &to->resident);
     to->is_large = false;
     to->function = f;
     if (f) return;

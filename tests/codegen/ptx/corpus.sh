@@ -8,8 +8,11 @@
 # What it says about kernels is compared with the last state, resources.txt, if that is from the same
 # ptxas: no kernel has more spills or barriers, none has more than 1/8 or 4 registers more, and all of
 # them together have at most 2 % more.  BLESS=1 writes that file.
+#
+# SPVFUSE names another command that writes the code: `ninja test-ptx-asan`, the one with sanitizers.
 set -u
 build=$1
+spvfuse=${SPVFUSE:-$build/spvfuse}
 # shellcheck source=tests/count.sh
 . tests/count.sh
 # shellcheck source=tests/codegen/ptx/ptxas.sh
@@ -26,7 +29,7 @@ only_known_reasons() {
 
 # write MODULE PROCESSOR FILE
 write() {
-    "$build/spvfuse" compile "$1" -t "ptx:$2" -o "$3" 2>"$work/err" || rm -f "$3"
+    "$spvfuse" compile "$1" -t "ptx:$2" -o "$3" 2>"$work/err" || rm -f "$3"
     only_known_reasons
 }
 

@@ -6,6 +6,8 @@ spvfuse=$PWD/$1/spvfuse
 driver=$PWD/$1/tests/runtime/devices/cuda
 bench=$PWD/$1/bench
 plan=$PWD/tests/runtime/cache/pair.plan
+corpus=$PWD/$1/corpus
+plans=$PWD/tests/corpus
 # shellcheck source=tests/count.sh
 . tests/count.sh
 cd "$work" || exit 1
@@ -57,6 +59,14 @@ says 'cuda: .*CUDA_ERROR_ILLEGAL_ADDRESS), in ' \
 says 'cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY' \
     gpu env FAKE_CUDA_FAIL=cuMemAlloc_v2:2:2 "$spvfuse" run -d cuda pair.plan
 check 'the cache is whole' "$spvfuse" cache verify
+
+# ---- groups that wait for each other: what a phase writes is not read past the coherent cache
+cp "$corpus/clang15-O2/cross_group.spv" "$plans/cross_group_phases.plan" .
+"$spvfuse" fuse cross_group_phases.plan --group reversal -t ir -o reversal.ir
+"$spvfuse" compile reversal.ir -t ptx:sm_90,disjoint,together -o reversal.ptx
+check 'one buffer is only read' [ "$(grep -c 'ld\.global\.nc' reversal.ptx)" = 1 ]
+check 'the other one is read after the barrier' \
+    [ "$(sed '1,/atom.acq_rel/d' reversal.ptx | grep -c 'ld\.global\.b32')" = 1 ]
 
 # ---- cubins
 if command -v ptxas >/dev/null || [ -x /usr/local/cuda/bin/ptxas ]; then

@@ -65,10 +65,14 @@ static void run_on_cpu(const fake_cuda_launch *l, void **params) {
     rt_arg args[FAKE_CUDA_PARAMS];
     spvf_range r = range_of(l);
     cr_assert_not_null(f, "%s", l->kernel);
-    cr_assert(l->params == f->nparams || l->params == f->nparams + 3, "%s", l->kernel);
+    const uint32_t resident = f->nparams + 2 + PASS_BOX_NUMBERS;
+    const bool loops = l->together && l->params >= resident; /* over groups of the range */
+    const uint32_t hidden = l->params - (loops ? resident : f->nparams);
+    cr_assert(hidden == 0 || hidden == 3, "%s", l->kernel);
+    for (unsigned k = 0; k < 3 && loops; k++) r.global[k] = *(uint32_t *)params[resident - 3 + k];
     for (uint32_t n = 0; n < f->nparams; n++) place_arg(f, n, params[n], l->size[n], &args[n]);
-    for (uint32_t k = 0; k < l->params - f->nparams; k++)
-        memcpy(&r.offset[k], params[f->nparams + k], sizeof r.offset[k]);
+    for (uint32_t k = 0; k < hidden; k++)
+        memcpy(&r.offset[k], params[l->params - hidden + k], sizeof r.offset[k]);
     rt_device_launch(
         bench.cpu, &(rt_launch){.function = bench.cpu->driver->find(bench.cpu, program, l->kernel),
                                 .range = &r,

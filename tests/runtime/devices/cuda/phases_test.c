@@ -140,10 +140,17 @@ Test(cuda_phases, of_more_groups_each_phase_is_a_launch) {
 Test(cuda_phases, an_option_asks_for_one_launch_where_there_is_room) {
     launching l = begin("cuda:phases=together", ROOM * GROUP);
     expect_together(&l);
+    cr_expect_eq(fake_cuda_launch_at(0)->grid[0], ROOM);
+    cr_expect_eq(fake_cuda_launch_at(0)->params, 2 + 3);
     end(&l);
-    bench.folder[0] = 0;
-    l = begin("cuda:0,phases=together", (ROOM + 1) * GROUP);
-    expect_launches(&l, 2);
+}
+
+Test(cuda_phases, groups_that_run_at_once_take_turns_with_more_if_the_option_asks) {
+    launching l = begin("cuda:0,phases=together", (2 * ROOM + 1) * GROUP);
+    expect_together(&l);
+    cr_expect_eq(fake_cuda_launch_at(0)->grid[0], ROOM);
+    cr_expect_eq(fake_cuda_launch_at(0)->params, 2 + 2 + PASS_BOX_NUMBERS + 3);
+    expect_together(&l);
     end(&l);
 }
 
@@ -236,10 +243,13 @@ Test(cuda_phases, code_assembles) {
     launching l = begin("cuda", GROUP);
     const rt_ptx_options launches = {.code = {.sm = 75, .offset = true}, .only = "reverse"};
     const rt_ptx_options together = {.code = {.sm = 75, .offset = true, .together = true}};
+    const rt_ptx_options turns = {
+        .code = {.sm = 75, .offset = true, .together = true}, .only = "reverse", .parts = true};
     const rt_ptx_options parts = {
         .code = {.sm = 90, .offset = true}, .only = "reverse", .parts = true};
     expect_assembles(&launches, 1);
     expect_assembles(&together, 2);
+    expect_assembles(&turns, 1);
     expect_assembles(&parts, 1);
     end(&l);
 }
