@@ -1,8 +1,8 @@
 /* progress.h — how far a program is, and how long it will take, on a terminal.
  *
  * Nothing is shown in the first second, nor where standard error is no terminal.  The line is written
- * over by the next one, and removed at the end.  What is left is taken to need as long a piece as
- * what is done. */
+ * over by the next one, and removed at the end, and before something else is printed.  What is left
+ * is taken to need as long a piece as what is done. */
 #ifndef TESTS_PROGRESS_H
 #define TESTS_PROGRESS_H
 
@@ -44,8 +44,13 @@ static inline void progress_step(progress *p) {
     if (now - p->begun > 1 && now - p->shown > 0.2) progress_show(p, now);
 }
 
-static inline void progress_end(progress *p) {
+/* Something else is printed next. */
+static inline void progress_clear(const progress *p) {
     if (p->shown > 0) fprintf(stderr, "\r\033[K");
+}
+
+static inline void progress_end(progress *p) {
+    progress_clear(p);
     p->shown = 0;
 }
 

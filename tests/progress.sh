@@ -24,6 +24,19 @@ if command -v script >/dev/null; then
     check "suites that are left: $(cat "$work/terminal")" grep -q '2 of 3 suites, [0-9]* s left' "$work/terminal"
     script -qec "timeout 4 $build/tests/fuzz/text -n 9000000 -s 1 $build/seeds/text" "$work/terminal" >/dev/null 2>&1 </dev/null
     check "mutations that are left" grep -aqE 'of 9000000 mutations, [0-9]+ s left' "$work/terminal"
+    script -qec "timeout 8 $build/tests/regions_run tests/corpus $build/corpus" "$work/terminal" >/dev/null 2>&1 </dev/null
+    check "plans that are left" grep -aqE 'of [0-9]+ plans, [0-9]+ s left' "$work/terminal"
+    seq 1 6 >"$work/list"
+    cat >"$work/left.sh" <<'SH'
+work=$1
+. tests/conformance/compare.sh
+for n in 1 2 3 4 5 6; do sleep 0.5; echo "$n"; done | show_left >"$work/through"
+SH
+    script -qec "sh $work/left.sh $work" "$work/terminal" >/dev/null 2>&1 </dev/null
+    check "tests that are left: $(cat "$work/terminal")" grep -aqE 'of 6 tests, [0-9]+ s left' "$work/terminal"
+    check "all tests come through" cmp -s "$work/through" "$work/list"
+    sh "$work/left.sh" "$work" 2>"$work/plain"
+    check "progress of tests in a file" [ ! -s "$work/plain" ]
 else
     echo "script is missing; terminals are not tested"
 fi

@@ -17,6 +17,7 @@
 #include "runtime/plan/plan.h"
 #include "tests/file.h"
 #include "tests/passes/workgroup/groups.h"
+#include "tests/progress.h"
 #include "tests/random.h"
 
 #include <dirent.h>
@@ -343,13 +344,14 @@ static bool has_modules(const char *text, const char *producer) {
     return true;
 }
 
-static void run_name(const char *name) {
+static void run_name(const char *name, progress *p) {
     char path[1024];
     snprintf(path, sizeof path, "%s/%s.plan", plans, name);
     char *text = read_file(path, NULL);
-    for (unsigned p = 0; text && p < PRODUCERS; p++)
-        if (has_modules(text, producers[p])) run_plan(name, producers[p], text);
+    for (unsigned k = 0; text && k < PRODUCERS; k++)
+        if (has_modules(text, producers[k])) run_plan(name, producers[k], text);
     free(text);
+    progress_step(p);
 }
 
 static int by_name(const void *a, const void *b) {
@@ -389,11 +391,15 @@ int main(int argc, char **argv) {
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
     int n = list_plans(list);
+    progress p =
+        progress_begin("plans", first < argc ? (size_t)(argc - first)
+                                             : (size_t)((n - shard + shards - 1) / shards));
     for (int k = 0; k < n; k++) {
-        if (first == argc && k % shards == shard) run_name(list[k]);
+        if (first == argc && k % shards == shard) run_name(list[k], &p);
         free(list[k]);
     }
-    for (int k = first; k < argc; k++) run_name(argv[k]);
+    for (int k = first; k < argc; k++) run_name(argv[k], &p);
+    progress_end(&p);
     printf("%d refused\n%d passed, %d failed\n", refused, passed, failed);
     return failed != 0;
 }

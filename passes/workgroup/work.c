@@ -28,9 +28,9 @@ static double rounds_of(const pass_launch *l, const ir_loops *loops, const ir_lo
         for (uint32_t n = 0; n < b->nsucc; n++) leaves |= !ir_in_loop(loops, b->succ[n], loop);
         int64_t stays = leaves ? pass_count_launched(l, loop, b) : -1;
         if (stays < 0 && leaves) stays = pass_count_by_execution(loops, loop, b);
-        if (stays >= 0 && (!least || (double)stays + 1 < least)) least = (double)stays + 1;
+        if (stays >= 0 && (least == 0 || (double)stays + 1 < least)) least = (double)stays + 1;
     }
-    return least ? least : SOME_ROUNDS;
+    return least > 0 ? least : (double)SOME_ROUNDS;
 }
 
 /* How often the body of a loop is executed, with the loops around it; `known` has what was asked
@@ -39,7 +39,7 @@ static double times_of(const pass_launch *l, const ir_loops *loops, const ir_loo
                        double *known) {
     if (!loop) return 1;
     double *times = &known[loop->header->id];
-    if (!*times) *times = rounds_of(l, loops, loop) * times_of(l, loops, loop->parent, known);
+    if (*times == 0) *times = rounds_of(l, loops, loop) * times_of(l, loops, loop->parent, known);
     return *times;
 }
 

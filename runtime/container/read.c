@@ -11,7 +11,7 @@
  */
 #include "runtime/container/container.h"
 
-const char rt_container_magic[8] = "spvfuse\x1a";
+const char rt_container_magic[8] = {'s', 'p', 'v', 'f', 'u', 's', 'e', 0x1a};
 
 static const struct {
     const char *name;

@@ -251,7 +251,7 @@ void graph_free_devices(spvf_graph *g) {
 size_t spvf_graph_copy_count(const spvf_graph *g) { return g && g->ready ? g->moves.n : 0; }
 
 spvf_graph_copy spvf_graph_get_copy(const spvf_graph *g, size_t index) {
-    if (index >= spvf_graph_copy_count(g)) return (spvf_graph_copy){NULL};
+    if (index >= spvf_graph_copy_count(g)) return (spvf_graph_copy){0};
     const graph_move *m = &g->moves.data[index];
     const graph_place *places = m->home->places.data;
     return (spvf_graph_copy){

@@ -4,6 +4,7 @@
 
 #include "runtime/spvfuse.h"
 #include "tests/file.h"
+#include "tests/progress.h"
 #include "tests/report.h"
 
 #include <stdlib.h>

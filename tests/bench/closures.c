@@ -70,6 +70,6 @@ int main(void) {
     const double one = difference(1), many = difference(MOST_KERNELS);
     spvf_context_destroy(context);
     printf("  a struct of 10 members taken apart: %.1f us; of 100 kernels, %.1f us each\n", one,
-           many / MOST_KERNELS);
-    return one > LIMIT || many / MOST_KERNELS > LIMIT;
+           many / (double)MOST_KERNELS);
+    return one > (double)LIMIT || many / (double)MOST_KERNELS > (double)LIMIT;
 }

@@ -185,17 +185,19 @@ static void write_plan(const problem *p) {
     if (f) fputs(p->plan, f), fclose(f);
 }
 
-static void bench_problem(const problem *p, const char *spvfuse) {
+static void bench_problem(const problem *p, const char *spvfuse, progress *shown) {
     char bitcode[1024];
     double first = median_of(run_ours, p, NULL, OUR_SAMPLES), peer = -1;
     double ours = sample(run_ours_often, p, NULL);
     if (make_bitcode(p, spvfuse, bitcode, sizeof bitcode))
         peer = median_of(run_peer, p, bitcode, PEER_SAMPLES);
+    progress_clear(shown);
     printf("  %-18s %6.0f us, first %6.0f us", p->name, ours, first);
     if (peer > 0)
         printf("  PoCL %8.0f us  %6.0f x, first %6.0f x (asked: %.0f)", peer, peer / ours,
                peer / first, p->asked);
     putchar('\n');
+    progress_step(shown);
 }
 
 /* ---------------------------------------------------------------------------------------- sizes */
@@ -228,6 +230,8 @@ int main(int argc, char **argv) {
     printf("peak memory of `spvfuse run vadd.plan`: %ld KiB; stripped library: %ld KiB\n",
            peak_memory(argv[2]), stripped_size(argv[3]) / 1024);
     printf("from SPIR-V to the first result, CPU time, medians of processes\n");
-    for (int n = 0; n < PROBLEMS; n++) bench_problem(&problems[n], argv[2]);
+    progress p = progress_begin("kernels", PROBLEMS);
+    for (int n = 0; n < PROBLEMS; n++) bench_problem(&problems[n], argv[2], &p);
+    progress_end(&p);
     return 0;
 }

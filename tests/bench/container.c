@@ -182,10 +182,15 @@ int main(int argc, char **argv) {
     if (argc != 2 || spvf_context_create(&o, &context) != SPVF_OK) return 1;
     int made = temporary_file(path);
     need(made >= 0, "no file");
+    progress p = progress_begin("uses", 2 * USES);
     for (unsigned k = 0; k < 2; k++) {
         write_container(path, kernels[k]);
-        for (unsigned n = 0; n < USES; n++) us[k][n] = measure(path, uses[n].body);
+        for (unsigned n = 0; n < USES; n++) {
+            us[k][n] = measure(path, uses[n].body);
+            progress_step(&p);
+        }
     }
+    progress_end(&p);
     printf("  a container            100 kernels  1000 kernels  ratio\n");
     for (unsigned n = 0; n < USES; n++)
         printf("  %-20s %10.1f us %10.1f us %6.1f\n", uses[n].name, us[0][n], us[1][n],

@@ -116,7 +116,11 @@ int main(int argc, char **argv) {
     static results r;
     if (argc != 2 && argc != 3) return fprintf(stderr, "usage: fusion PIPELINES.plan [GROUP]\n"), 2;
     r.only = argv[2];
-    for (unsigned k = 0; k < ROUNDS; k++)
+    progress p = progress_begin("rounds", ROUNDS);
+    for (unsigned k = 0; k < ROUNDS; k++) {
         if (!run(argv[1], &r)) return 1;
+        progress_step(&p);
+    }
+    progress_end(&p);
     return show(&r) ? 0 : 1;
 }

@@ -113,15 +113,33 @@ static double time_work(rt_pool *p, rt_block *run, void *const *args, uint64_t g
     return best;
 }
 
-static void show_efficiency(rt_pool *one, rt_pool *all, uint64_t groups, uint64_t mean) {
-    printf("  %6llu groups of %7llu turns:", (unsigned long long)groups, (unsigned long long)mean);
+static void show_efficiency(rt_pool *one, rt_pool *all, progress *p, uint64_t groups,
+                            uint64_t mean) {
+    double efficiency[KINDS];
     for (kind k = EQUAL; k < KINDS; k++) {
         void *args[] = {&k, &mean};
         double alone = time_work(one, spin_block, args, groups);
         double together = time_work(all, spin_block, args, groups);
-        printf("  %.2f", alone / together / rt_pool_threads(all));
+        efficiency[k] = alone / together / rt_pool_threads(all);
     }
+    progress_clear(p);
+    printf("  %6llu groups of %7llu turns:", (unsigned long long)groups, (unsigned long long)mean);
+    for (kind k = EQUAL; k < KINDS; k++) printf("  %.2f", efficiency[k]);
     printf("\n");
+    progress_step(p);
+}
+
+enum { LEAST_MEAN = 100, MOST_MEAN = 1000000 };
+
+static bool is_short(uint64_t groups, uint64_t mean) {
+    return groups <= 65536 && groups * mean <= 100000000;
+}
+
+static size_t count_sizes(void) {
+    size_t n = 0;
+    for (uint64_t mean = LEAST_MEAN; mean <= MOST_MEAN; mean *= 10)
+        for (uint64_t groups = 64; is_short(groups, mean); groups *= 32) n++;
+    return n;
 }
 
 int main(int argc, char **argv) {
@@ -131,9 +149,11 @@ int main(int argc, char **argv) {
     printf("%u threads\n", rt_pool_threads(all));
     show_launches(rt_pool_threads(all));
     printf("  efficiency of groups that are          equal rising rare\n");
-    for (uint64_t mean = 100; mean <= 1000000; mean *= 10)
-        for (uint64_t groups = 64; groups <= 65536 && groups * mean <= 100000000; groups *= 32)
-            show_efficiency(one, all, groups, mean);
+    progress p = progress_begin("rows", count_sizes());
+    for (uint64_t mean = LEAST_MEAN; mean <= MOST_MEAN; mean *= 10)
+        for (uint64_t groups = 64; is_short(groups, mean); groups *= 32)
+            show_efficiency(one, all, &p, groups, mean);
+    progress_end(&p);
     rt_pool_free(one);
     rt_pool_free(all);
     return 0;

@@ -298,10 +298,15 @@ int main(int argc, char **argv) {
     double ours[TIMES], peer[TIMES];
     if (argc == 2) return measure(argv[1]);
     if (argc != 4) return 2;
+    progress p = progress_begin("processes", 4);
     in_process(argv[0], (run){argv[1], "-"}, ours);
+    progress_step(&p);
     in_process(argv[0], (run){argv[2], "-"}, peer);
+    progress_step(&p);
     const double start = start_time(argv[0], argv[1], argv[3]);
+    progress_step(&p);
     const double peers_start = start_time(argv[0], argv[2], argv[3]);
+    progress_end(&p);
     printf("OpenCL, enqueued and waited for\n");
     print_both("an empty kernel", ours[EMPTY], peer[EMPTY]);
     print_both("eight of them", ours[SEVERAL], peer[SEVERAL]);

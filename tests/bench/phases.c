@@ -66,6 +66,8 @@ typedef struct {
 static size_t group = 64;   /* items */
 static unsigned repeat = 1; /* runs that follow each other */
 
+static progress shown; /* of sizes */
+
 static void need(spvf_status s, const char *what) {
     if (s == SPVF_OK) return;
     fprintf(stderr, "bench: %s: %s\n", what, spvf_status_name(s));
@@ -124,6 +126,7 @@ static void measure(setting *all, int devices, const char *name, size_t items,
     for (int n = 0; n < RUNS; n++)
         for (int k = 0; k < devices; k++)
             for (int way = 0; way < WAYS; way++) us[k][way][n] = time_run(&all[k], way);
+    progress_clear(&shown);
     printf("  %-8s %8zu items %6zu groups %3zu launches", name, items, items / group, launches);
     for (int k = 0; k < devices; k++) {
         for (int way = 0; way < WAYS; way++) spvf_graph_destroy(all[k].graph[way]);
@@ -176,10 +179,14 @@ int main(int argc, char **argv) {
     printf("a graph on a queue, a run: phases, separately, on");
     for (int k = 0; k < devices; k++) printf("%s %s", k ? ";" : "", all[k].name);
     printf("\n");
-    for (size_t items = 1 << 8; items <= MOST; items <<= repeat > 1 ? 1 : 4) {
+    const unsigned by = repeat > 1 ? 1 : 4;
+    shown = progress_begin("sizes", repeat > 1 ? 13 : 4);
+    for (size_t items = 1 << 8; items <= MOST; items <<= by) {
         measure(all, devices, "stencil", items, add_stencil);
         if (items > group) measure(all, devices, "tree", items, add_tree);
+        progress_step(&shown);
     }
+    progress_end(&shown);
     for (int k = 0; k < devices; k++) end(&all[k]);
     spvf_module_destroy(m);
     spvf_context_destroy(c);

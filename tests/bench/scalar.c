@@ -220,17 +220,21 @@ int main(int argc, char **argv) {
     double product = 0, least = 1e9;
     unsigned n = 0;
     printf("scalar code, v3, one thread; the peer is gcc -O2 -fno-tree-vectorize -mfma\n");
+    progress p = progress_begin("kernels", argc > 3 ? 1 : SCALAR_KERNELS);
     for (unsigned k = 0; k < SCALAR_KERNELS; k++) {
         job j = {.cx = {.report = print_error}, .problem = &problems[k]};
         if (argc > 3 && strcmp(argv[3], problems[k].name) != 0) continue;
         j.module = load(argv[1], argv[2]);
         if (!ir_try(&j.cx, compile_and_measure, &j)) return 1;
+        progress_clear(&p);
         printf("  %-12s %9.1f us   %5.2f of the peer's speed\n", problems[k].name, j.time, j.ratio);
+        progress_step(&p);
         if (strchr(problems[k].name, '4')) continue; /* of vectors: no part of the mean */
         product += log(j.ratio);
         least = fmin(least, j.ratio);
         n++;
     }
+    progress_end(&p);
     printf("  geometric mean of the scalar ones %.2f, least %.2f\n", exp(product / n), least);
     return 0;
 }

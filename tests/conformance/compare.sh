@@ -33,6 +33,18 @@ table() {
         END { printf "%-10s %-8s %7d %7d %7d %7d\n", title, name, p + f + s, p, f, s }' "$work/$2"
 }
 
+# How many lines of the list have come through, on a terminal, after the first second; and how long the
+# others will take if each takes as long.
+show_left() {
+    [ -t 2 ] || exec cat
+    awk -v all="$(grep -c . "$work/list")" '
+        BEGIN { srand(); begun = srand() }
+        { print; fflush(); srand(); now = srand() }
+        now > begun { printf "\r\033[K%d of %d tests, %d s left ", NR, all,
+            (now - begun) * (all - NR) / NR >"/dev/stderr" }
+        END { if (now > begun) printf "\r\033[K" >"/dev/stderr" }'
+}
+
 # compare TITLE COMMAND…: the tests that $work/list names, one in a line.  The command is given such
 # a name and prints "NAME PASSED FAILED SKIPPED".
 compare() {
@@ -41,7 +53,8 @@ compare() {
     for name in spvfuse pocl; do
         vendors=pocl.icd
         [ "$name" = pocl ] || vendors=$build/spvfuse.icd
-        on "$vendors" xargs -r -P "$(nproc)" -n 1 "$@" <"$work/list" | sort >"$work/$name"
+        on "$vendors" xargs -r -P "$(nproc)" -n 1 "$@" <"$work/list" | show_left |
+            sort >"$work/$name"
         table "$title" "$name"
     done
     join "$work/spvfuse" "$work/pocl" | awk '$3 > $6 { print $1 }' >>"$work/alone"

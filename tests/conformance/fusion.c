@@ -29,6 +29,7 @@
  * unfused, and leaves in every buffer what check left.
  */
 #include "tests/conformance/fusion.h"
+#include "tests/progress.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -341,10 +342,13 @@ static void run_folder(runner *r) {
         if (strstr(e->d_name, ".txt")) names[n++] = strdup(e->d_name);
     if (d) closedir(d);
     qsort(names, n, sizeof *names, by_name);
+    progress p = progress_begin("themes", n);
     for (size_t i = 0; i < n; i++) {
         run_theme(r, names[i]);
         free(names[i]);
+        progress_step(&p);
     }
+    progress_end(&p);
 }
 
 int main(int argc, char **argv) {

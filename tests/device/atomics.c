@@ -74,7 +74,7 @@ void dt_atomics(device_test *t) {
     dt_check(t, a[1] == sum_of_items(), "atomic_add of all devices: %u", a[1]);
     dt_check(t, a[2] == ITEMS - 1, "atomic_umax: %u", a[2]);
     dt_check(t, a[3] == xor_of_items(), "atomic_xor: %u", a[3]);
-    dt_check(t, sum == ITEMS, "atomic_fadd: %f", (double)sum);
+    dt_check(t, sum == (float)ITEMS, "atomic_fadd: %f", (double)sum);
     dt_check(t, a[5] == 0, "atomic_smin: %u", a[5]);
     dt_check(t, a[6] == 3 * ITEMS, "local memory: %u", a[6]);
     dt_check(t, b[0] == (uint64_t)ITEMS * (ITEMS - 1) / 2, "64 bits: %llu",

@@ -144,7 +144,7 @@ static void expect_global(const numbers *n) {
     for (int k = 0; k < 5; k++) put(n, a, (size_t)k, 0);
     launch(n, "everywhere", ITEMS, (void *const[]){a, NULL}, -1);
     const double all = ITEMS * (ITEMS - 1) / 2.0;
-    const double wanted[] = {all, -all, 7 - (ITEMS - 1), 2 * (ITEMS - 1), ITEMS / 2.0};
+    const double wanted[] = {all, -all, 7 - (ITEMS - 1), 2 * (ITEMS - 1), (double)ITEMS / 2};
     for (size_t k = 0; k < 5; k++) cr_expect_eq(get(n, a, k), wanted[k], "%zu", k);
 }
 

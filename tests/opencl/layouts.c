@@ -100,7 +100,7 @@ static bool has(cl_mem buffer, unsigned begin, float (*wanted)(float)) {
 
 static float as_it_was(float x) { return x; }
 static float scaled(float x) { return x * 0.5f; }
-static float moved(float x) { return x + 0.5f + ITEMS + 2; }
+static float moved(float x) { return x + 0.5f + (float)ITEMS + 2; }
 
 static void test_accessors(const char *layout) {
     const blend object = {.by = 0.5f};

@@ -15,6 +15,7 @@
  * shares of optimizing and making code.
  */
 #include "runtime/spvfuse.h"
+#include "tests/progress.h"
 #include "tests/scaling/count.h"
 #include "tests/scaling/shapes.h"
 
@@ -236,7 +237,7 @@ static void report_passes(cost *c) {
     putchar('\n');
 }
 
-static bool run(const shape *s, unsigned sizes, bool passes) {
+static bool run(const shape *s, unsigned sizes, bool passes, const progress *shown) {
     cost before = {0}, now = {0};
     size_t older = 0;
     growth g = {0};
@@ -248,6 +249,7 @@ static bool run(const shape *s, unsigned sizes, bool passes) {
         now = measure(s, n);
         look_at(&g, older, &before, &now);
     }
+    progress_clear(shown);
     bool ok = report(s, &now, &g, n);
     if (passes) report_passes(&now);
     fflush(stdout);
@@ -290,15 +292,18 @@ int main(int argc, char **argv) {
     enter_folder(folder);
     puts("| shape           | what is doubled                          |       n | steps/n | steps "
          "| stage | which          |     MiB | bytes |");
+    progress shown = progress_begin("shapes", chosen ? (size_t)argc - 1 : shape_count);
     for (unsigned s = 0; s < shape_count; s++) {
         bool wanted = !chosen;
         for (int k = 1; k < argc; k++) wanted |= strcmp(argv[k], shapes[s].name) == 0;
         if (!wanted) continue;
-        if (run(&shapes[s], sizes, passes))
+        if (run(&shapes[s], sizes, passes, &shown))
             passed++;
         else
             failed++;
+        progress_step(&shown);
     }
+    progress_end(&shown);
     leave_folder(folder);
     printf("%u passed, %u failed\n", passed, failed);
     return failed != 0;

@@ -108,9 +108,9 @@ static void bare_batch(times *to, unsigned round) {
     const add_arguments a = {t.bare[0], t.bare[0], 1};
     double start = now();
     for (unsigned k = 0; k < BATCH; k++) must(bare_add(&a), "a launch fails");
-    to->given[round] = (now() - start) / BATCH;
+    to->given[round] = (now() - start) / (double)BATCH;
     must(bare_wait(), "the stream fails");
-    to->done[round] = (now() - start) / BATCH;
+    to->done[round] = (now() - start) / (double)BATCH;
 }
 
 static void our_batch(times *to, unsigned round, bool events) {
@@ -121,9 +121,9 @@ static void our_batch(times *to, unsigned round, bool events) {
     double start = now();
     for (unsigned k = 0; k < BATCH; k++)
         must(!spvf_queue_launch(t.queue, &l, NULL, events ? &e[k] : NULL), "a launch fails");
-    to->given[round] = (now() - start) / BATCH;
+    to->given[round] = (now() - start) / (double)BATCH;
     must(!spvf_queue_finish(t.queue), "the queue fails");
-    to->done[round] = (now() - start) / BATCH;
+    to->done[round] = (now() - start) / (double)BATCH;
     for (unsigned k = 0; events && k < BATCH; k++) spvf_event_destroy(e[k]);
 }
 
@@ -131,7 +131,7 @@ static void our_batch(times *to, unsigned round, bool events) {
 static void current_batch(double *us) {
     double start = now();
     for (unsigned k = 0; k < BATCH; k++) must(bare_make_current(), "the context is not taken");
-    *us = (now() - start) / BATCH;
+    *us = (now() - start) / (double)BATCH;
 }
 
 static void show(const char *name, const times *bare, const times *own) {
@@ -207,9 +207,9 @@ static void bare_runs(times *to, unsigned round, manner m) {
         must(bare_replay(), "no run by hand");
         if (m.each) must(bare_wait(), "the stream fails");
     }
-    to->given[round] = (now() - start) / RUNS;
+    to->given[round] = (now() - start) / (double)RUNS;
     must(bare_wait(), "the stream fails");
-    to->done[round] = (now() - start) / RUNS;
+    to->done[round] = (now() - start) / (double)RUNS;
 }
 
 static void our_runs(times *to, unsigned round, manner m) {
@@ -221,9 +221,9 @@ static void our_runs(times *to, unsigned round, manner m) {
         must(!spvf_graph_run(t.graph, t.queue, NULL, NULL), "no run");
         if (m.each) must(!spvf_queue_finish(t.queue), "the queue fails");
     }
-    to->given[round] = (now() - start) / RUNS;
+    to->given[round] = (now() - start) / (double)RUNS;
     must(!spvf_queue_finish(t.queue), "the queue fails");
-    to->done[round] = (now() - start) / RUNS;
+    to->done[round] = (now() - start) / (double)RUNS;
 }
 
 static void time_graph(const char *name, manner m) {
@@ -253,9 +253,9 @@ static void bare_reads(times *to, unsigned round) {
     for (unsigned k = 0; k < RUNS; k++) {
         must(bare_add(&a) && bare_begin_read(back, t.bare[0], sizeof back), "a read fails");
     }
-    to->given[round] = (now() - start) / RUNS;
+    to->given[round] = (now() - start) / (double)RUNS;
     must(bare_wait(), "the stream fails");
-    to->done[round] = (now() - start) / RUNS;
+    to->done[round] = (now() - start) / (double)RUNS;
 }
 
 static void our_reads(times *to, unsigned round) {
@@ -268,9 +268,9 @@ static void our_reads(times *to, unsigned round) {
         must(!spvf_queue_launch(t.queue, &l, NULL, NULL) &&
                  !spvf_queue_read(t.queue, t.buffer[0], 0, back, sizeof back, NULL, NULL),
              "a read fails");
-    to->given[round] = (now() - start) / RUNS;
+    to->given[round] = (now() - start) / (double)RUNS;
     must(!spvf_queue_finish(t.queue), "the queue fails");
-    to->done[round] = (now() - start) / RUNS;
+    to->done[round] = (now() - start) / (double)RUNS;
 }
 
 static void time_copies(void) {

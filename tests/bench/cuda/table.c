@@ -2,6 +2,7 @@
  * to. */
 #include "tests/bench/cuda/cuda.h"
 #include "tests/bench/simd/ratios.h"
+#include "tests/progress.h"
 #include "tests/random.h"
 
 #include <string.h>
@@ -102,6 +103,8 @@ static double ratio_of(const row *r, unsigned peer, unsigned ours, unsigned roun
     return middle_ratio(r->us[peer], r->us[ours], rounds);
 }
 
+static progress shown; /* of rows */
+
 static void print_row(const row *r, unsigned rounds) {
     printf("%-17s", r->of->name);
     for (unsigned k = 0; k < SIDES; k++)
@@ -152,6 +155,7 @@ static void run_row(const cuda_options *o, const theme_code *c, const benchmark 
     r = (row){.of = b};
     check_odd(&r, c);
     run_full(&r, c, o->rounds);
+    progress_clear(&shown);
     print_row(&r, o->rounds);
     if (o->json) print_json(o->json, &r, o->rounds);
     *wrong += r.is_wrong[OURS_PLAIN] || r.is_wrong[OURS] || !r.runs[OURS];
@@ -166,10 +170,17 @@ static double copy_speed(void) {
     gpu_copy(a, b, BYTES);
     gpu_begin_time();
     for (int n = 0; n < TIMES; n++) gpu_copy(a, b, BYTES);
-    double us = gpu_end_time() / TIMES;
+    double us = gpu_end_time() / (double)TIMES;
     gpu_release(a);
     gpu_release(b);
-    return 2.0 * BYTES / us / 1e3;
+    return 2 * (double)BYTES / us / 1e3;
+}
+
+static progress begin_asked(const cuda_options *o, const theme *const *themes, unsigned n) {
+    size_t rows = 0;
+    for (unsigned t = 0; t < n; t++)
+        for (unsigned k = 0; k < themes[t]->n; k++) rows += is_asked_for(o, &themes[t]->rows[k]);
+    return progress_begin("rows", rows);
 }
 
 unsigned run_cuda_table(const cuda_options *o) {
@@ -183,6 +194,7 @@ unsigned run_cuda_table(const cuda_options *o) {
            "speed of ours by", "registers");
     printf("%-17s %9s %9s %9s %9s %9s | nvcc  exact OpenCL |\n", "kernel", "plain", "ours", "nvcc",
            "exact", "OpenCL");
+    shown = begin_asked(o, themes, n);
     for (unsigned t = 0; t < n; t++) {
         bool loaded = false;
         for (unsigned k = 0; k < themes[t]->n; k++) {
@@ -190,9 +202,11 @@ unsigned run_cuda_table(const cuda_options *o) {
             if (!loaded) load_theme(&c, themes[t]);
             loaded = true;
             run_row(o, &c, &themes[t]->rows[k], means, &wrong);
+            progress_step(&shown);
         }
         if (loaded) unload_theme(&c);
     }
+    progress_end(&shown);
     print_means(means);
     return wrong;
 }

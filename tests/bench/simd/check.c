@@ -50,6 +50,7 @@ bool run_short(const bench_options *o) {
     const theme *const *themes = all_themes(&n);
     if (*o->options) setenv("SPVF_CPU", o->options, 1);
     if (!open_ours(o, &ours)) return false;
+    progress p = begin_rows(o);
     for (unsigned t = 0; t < n; t++) {
         cl_program program = build_theme(&ours, o, themes[t], true);
         for (unsigned k = 0; k < themes[t]->n; k++) {
@@ -58,9 +59,11 @@ bool run_short(const bench_options *o) {
             bool small = check_size(&ours, program, b, b->small);
             bool odd = check_size(&ours, program, b, b->odd);
             passed += small && odd, failed += !(small && odd);
+            progress_step(&p);
         }
         if (program) clReleaseProgram(program);
     }
+    progress_end(&p);
     bool sizes = o->names || (check_local_sizes(&ours, o) && check_subgroups(&ours, o));
     printf("%u passed, %u failed\n", passed + sizes, failed + !sizes);
     return !failed && sizes;

@@ -97,7 +97,10 @@ static double bound_of(const benchmark *b) {
     return most_larger;
 }
 
+static progress shown; /* of rows */
+
 static double print_failure(const theme *t, const benchmark *b) {
+    progress_clear(&shown);
     printf("%-16s %-12s failed\n", b->name, t->name);
     return 0;
 }
@@ -114,6 +117,7 @@ static double compare_times(const bench_options *o, const theme *t, const benchm
     }
     if (!ok) return print_failure(t, b);
     double s = median(scalar, SAMPLES), v = median(vector, SAMPLES);
+    progress_clear(&shown);
     printf("%-16s %-12s %8.2f %8.2f %6.2f\n", b->name, t->name, s, v, v / s);
     return v / s;
 }
@@ -123,6 +127,7 @@ static double compare_sizes(const bench_options *o, const theme *t, const benchm
     const cost vector = compile_in_process(o, t, b, o->options);
     if (!scalar.ok || !vector.ok || !scalar.bytes || !vector.bytes) return print_failure(t, b);
     double ratio = (double)vector.bytes / (double)scalar.bytes;
+    progress_clear(&shown);
     printf("%-16s %-12s %8" PRIu64 " %8" PRIu64 " %6.2f%s\n", b->name, t->name, scalar.bytes,
            vector.bytes, ratio, ratio > bound_of(b) ? " is too large" : "");
     return ratio;
@@ -134,6 +139,7 @@ static bool compare_rows(const bench_options *o, compare_row *compare, bool boun
     double logs = 0, most = 0;
     const theme *const *all = all_themes(&themes);
     printf("%-16s %-12s %8s %8s %6s\n", "kernel", "theme", "scalar", "options", "ratio");
+    shown = begin_rows(o);
     for (unsigned t = 0; t < themes; t++)
         for (unsigned k = 0; k < all[t]->n; k++) {
             if (!is_chosen(o, &all[t]->rows[k])) continue;
@@ -142,7 +148,9 @@ static bool compare_rows(const bench_options *o, compare_row *compare, bool boun
             logs += ratio > 0 ? log(ratio) : 0;
             n += ratio != 0;
             most = fmax(most, ratio);
+            progress_step(&shown);
         }
+    progress_end(&shown);
     double mean = n ? exp(logs / n) : 0;
     if (n) printf("geometric mean of the ratios %.2f, most %.2f\n", mean, most);
     if (bounded) printf("%u passed, %u failed\n", n - (failed < n ? failed : n), failed);

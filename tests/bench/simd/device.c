@@ -182,7 +182,7 @@ double time_item(const launch *l, const problem *p) {
     double start = cpu_time();
     for (unsigned n = 0; n < REPEATS; n++) run_launch(l);
     clFinish(l->on->queue);
-    return (cpu_time() - start) / REPEATS / (double)p->work;
+    return (cpu_time() - start) / (double)REPEATS / (double)p->work;
 }
 
 void free_launch(launch *l) {

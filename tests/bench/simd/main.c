@@ -44,6 +44,14 @@ bool is_chosen(const bench_options *o, const benchmark *b) {
     return !o->names;
 }
 
+progress begin_rows(const bench_options *o) {
+    unsigned themes, n = 0;
+    const theme *const *all = all_themes(&themes);
+    for (unsigned t = 0; t < themes; t++)
+        for (unsigned k = 0; k < all[t]->n; k++) n += is_chosen(o, &all[t]->rows[k]);
+    return progress_begin("rows", n);
+}
+
 bool open_ours(const bench_options *o, implementation *d) {
     char library[1000];
     snprintf(library, sizeof library, "%s/libspvfuse_icd.so", o->build);

@@ -24,6 +24,7 @@ typedef struct {
 typedef struct {
     double sum; /* of logarithms of ratios between the sizes */
     unsigned n, less, wrong;
+    progress progress;
 } totals;
 
 static bool is_complete(const sized_sides *s) {
@@ -66,7 +67,9 @@ static void run_row(const session in[2], const benchmark *b, unsigned rounds, to
         for (unsigned d = 0; d < 2; d++) begin_side(&s.side[k][d], &in[k], &s.row[k], d);
     }
     measure(&s, rounds);
+    progress_clear(&t->progress);
     report(b, &s, rounds, t);
+    progress_step(&t->progress);
     for (unsigned k = 0; k < 4; k++) end_side(&s.side[k / 2][k % 2]);
     for (unsigned k = 0; k < 2; k++) free_sized_row(&s.row[k]);
 }
@@ -93,7 +96,9 @@ bool run_odd(const bench_options *o) {
            "PoCL by", "ours", "odd by");
     printf("%-16s %-10s %9s %9s %9s %6s | %7s %7s %6s\n", "kernel", "class", "odd size", "even",
            "odd", "even", "even", "odd", "even");
+    sum.progress = begin_rows(o);
     for (unsigned t = 0; t < themes; t++) run_theme(in, o, all[t], &sum);
+    progress_end(&sum.progress);
     if (sum.n)
         printf("geometric mean of the ratios, odd by even: %.2f of %u; %u below %.1f\n",
                exp(sum.sum / sum.n), sum.n, sum.less, LEAST);

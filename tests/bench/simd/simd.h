@@ -16,6 +16,8 @@
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #define CL_ENABLE_BETA_EXTENSIONS
 
+#include "tests/progress.h"
+
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 #include <stdbool.h>
@@ -201,6 +203,8 @@ bool check_subgroups(const implementation *d, const bench_options *o);
 
 const theme *const *all_themes(unsigned *n);
 bool is_chosen(const bench_options *o, const benchmark *b);
+/* Of all rows that are chosen, to show on a terminal how far a table is. */
+progress begin_rows(const bench_options *o);
 const char *class_name(kernel_class c);
 bool open_ours(const bench_options *o, implementation *d);
 /* The kernels of a theme, from SPIR-V or from OpenCL C; NULL: they do not build. */

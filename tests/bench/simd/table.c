@@ -104,13 +104,16 @@ static void print_summary(const row_result *r, unsigned n) {
 
 enum { MOST_ROWS = 100 };
 
-static unsigned run_theme(session *in, const bench_options *o, const theme *t, row_result *to) {
+static unsigned run_theme(session *in, const bench_options *o, const theme *t, progress *p,
+                          row_result *to) {
     unsigned n = 0;
     for (unsigned k = 0; k < t->n; k++) {
         if (!is_chosen(o, &t->rows[k])) continue;
         if (!n) build_programs(in, o, t);
         to[n] = run_row(in, &t->rows[k], o->rounds);
+        progress_clear(p);
         print_row(&to[n++]);
+        progress_step(p);
     }
     if (n) release_programs(in);
     return n;
@@ -123,7 +126,9 @@ bool run_table(const bench_options *o) {
     const theme *const *all = all_themes(&themes);
     if (!open_session(&in, o)) return false;
     print_head(o);
-    for (unsigned t = 0; t < themes; t++) n += run_theme(&in, o, all[t], results + n);
+    progress p = begin_rows(o);
+    for (unsigned t = 0; t < themes; t++) n += run_theme(&in, o, all[t], &p, results + n);
+    progress_end(&p);
     print_summary(results, n);
     for (unsigned k = 0; k < n; k++) wrong += !results[k].is_right[OURS];
     bool as_shipped = !o->names && !*o->options;

@@ -124,7 +124,7 @@ static bool is_denormal(ir_kind k, double x) {
 
 /* half_ and native_ functions need not give denormals. */
 static bool may_be_zero(const math_function *f, ir_kind k, double want) {
-    return limit_of(f, k) == any && is_denormal(k, want);
+    return limit_of(f, k) == (double)any && is_denormal(k, want);
 }
 
 /* native_ functions need not know denormals, nor signs of zeros. */
@@ -140,7 +140,7 @@ static bool must_be_exact(const math_function *f, ir_kind k, double x, double y,
     bool of_two = f->two && (y == 0 || isinf(y) || (is_power(f) && fabs(x) == 1));
     bool settled = x == 0 || isinf(x) || of_two;
     uint64_t rounded = ir_fp_from_double(k, mpfr_get_d(exact, MPFR_RNDN));
-    return limit_of(f, k) != any && settled && mpfr_cmp_d(exact, ir_fp_to_double(k, rounded)) == 0;
+    return limit_of(f, k) != (double)any && settled && mpfr_cmp_d(exact, ir_fp_to_double(k, rounded)) == 0;
 }
 
 /* lgamma has no limit near its zeros. */

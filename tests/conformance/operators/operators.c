@@ -15,6 +15,7 @@
 #include "runtime/spvfuse.h"
 #include "runtime/spvfuse_queue.h"
 #include "tests/native_call.h"
+#include "tests/progress.h"
 #include "tests/random.h"
 
 #include <stdio.h>
@@ -288,7 +289,12 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: operators source TYPE\n       operators run|all|widths FOLDER…\n");
         return 2;
     }
-    for (int n = 2; n < argc; n++) run_folder(&b, argv[n], m);
+    progress p = progress_begin("folders", (size_t)argc - 2);
+    for (int n = 2; n < argc; n++) {
+        run_folder(&b, argv[n], m);
+        progress_step(&p);
+    }
+    progress_end(&p);
     printf("%u passed, %u failed\n", b.passed, b.failed);
     return b.failed != 0;
 }

@@ -73,7 +73,7 @@ Test(trace, long_ones_are_cut) {
 }
 
 Test(trace, commands_that_overlap_have_different_tracks) {
-    int device, other;
+    int device = 0, other = 0;
     cr_assert(rt_is_traced());
     rt_track a = rt_trace_take_track(&device, "cpu"), b = rt_trace_take_track(&device, "cpu");
     rt_track c = rt_trace_take_track(&other, "cpu");

@@ -1,0 +1,46 @@
+#!/bin/sh
+# clang.sh [COMPILER…]: builds the sources with each compiler (clang-15, clang-22) in a folder of its own,
+# build/clang/COMPILER, with warnings as errors, and runs `ninja check` there.  Where the compiler has the
+# libraries of its sanitizers, the unit tests and golden files are run in that variant, too.  A folder is
+# kept, so the next run compiles what has changed.
+set -eu
+[ $# -gt 0 ] || set -- clang-15 clang-22
+
+# In the folder, with CC set: the programs of all.sh that each variant has.
+run_sanitized() {
+    . tests/suites.sh
+    for source in $(find tests -name '*_test.c' | sort); do
+        suite "asan-$(suite_of "$source")" "build/asan/${source%.c}"
+    done
+    suite asan-golden build/asan/tests/run --isel --turns tests/ir tests/passes $(machine_folders)
+    run_suites
+    sum_up
+}
+
+has_sanitizers() {
+    echo 'int main(void) { return 0; }' |
+        "$CC" -fsanitize=address,undefined -x c - -o build/sanitized 2>/dev/null
+}
+
+check() {
+    export CC="$1" CFLAGS="-Werror ${CFLAGS-}"
+    echo "$1: ninja check"
+    ninja check
+    if ! has_sanitizers; then
+        echo "$1: no sanitizers"
+        return
+    fi
+    echo "$1: with sanitizers"
+    ninja build/asan/spvfuse build/asan/tests/variant
+    run_sanitized
+}
+
+status=0
+for compiler; do
+    folder=build/clang/$compiler
+    mkdir -p "$folder/build"
+    find "$folder" -mindepth 1 -maxdepth 1 ! -name build ! -name '.ninja*' -exec rm -rf {} +
+    git ls-files -z -co --exclude-standard | xargs -0 cp -p --parents -t "$folder"
+    (cd "$folder" && check "$compiler") || status=1
+done
+exit $status
