@@ -103,7 +103,7 @@ static bool waits(const ir_module *m) {
     return false;
 }
 
-/* Makes a kernel one that is launched for each phase, unless all groups of the range run at once. */
+/* Makes a kernel one that is launched for each phase, unless all groups wait in one launch. */
 static bool cut_phases(const job *j, ir_func *f, change *out) {
     const rt_ptx_options *o = j->options;
     out->waits = pass_has_phases(f);

@@ -169,10 +169,6 @@ static size_t count_launches(const rt_more *s, size_t first) {
     return n - first;
 }
 
-static bool may_have_several_grids(const rt_more *s, size_t first, size_t n) {
-    return n > 1 || (n && s->commands[first].launch.function->phases.n);
-}
-
 static cuda_replay *find_replay(const cuda *d, uint64_t recording, size_t first) {
     cuda_replay *r = d->replays;
     while (r && (r->recording != recording || r->first != first)) r = r->next;
@@ -220,7 +216,8 @@ size_t cuda_replay_launches(cuda *d, const rt_more *s, size_t first, ir_arena *s
     cuda_replay *r = s->recording ? find_replay(d, s->recording, first) : NULL;
     if (r && r->content && r->content == s->content && start_graph(d, r)) return r->launches;
     size_t n = s->recording && has_graphs(d->cu) ? count_launches(s, first) : 0;
-    if (!may_have_several_grids(s, first, n)) return 0;
+    bool phases = n && s->commands[first].launch.function->phases.n;
+    if (n < 2 && !phases) return 0;
     bool makes = r && !r->refused;
     if (!r) note_recording(d, s->recording, first);
     if (makes && record_and_run(d, r, &s->commands[first], n, scratch)) {
