@@ -24,8 +24,12 @@
  * Errors: every call that can fail returns a status; the reason goes to the context's message
  * callback as text and place.  The library never prints, never exits, and leaves no half-made
  * object behind: on failure the out-parameter is NULL.
- * Versions: option structs begin with their size; a struct that is shorter than the library's is
- * read as if the missing members were 0.  One without a size is refused.
+ * Versions: a struct that begins with `size` is made by the caller, who sets that to its sizeof.
+ * Members that are missing count as 0.  Bytes that this library does not know have to be 0, otherwise
+ * the call gives SPVF_ERROR_ARGUMENT after a message whose `name` is "unknown-member"; so it does,
+ * without a name, if there is no size.  Structs that a comment calls fixed never change.  All others
+ * are made by the library and may get more members at their end, so programs use them where they are:
+ * lists of them are lists of pointers.
  */
 #ifndef SPVFUSE_H
 #define SPVFUSE_H
@@ -125,7 +129,8 @@ typedef struct {
     const char *formatted;               /* "k.spv: word 0x1a3, saxpy.cl:12: error: …" */
     const spvf_explanation *explanation; /* of a group that is refused */
     const spvf_fault *fault;             /* of an internal error */
-    const char *name; /* of an error about a layout, for programs: "overlap" (see spvf_layout) */
+    const char
+        *name; /* of some errors, for programs: "unknown-member", "overlap" (see spvf_layout) */
 } spvf_message;
 
 typedef struct {
@@ -147,12 +152,14 @@ SPVF_API void spvf_context_destroy(spvf_context *context);
 
 /* --------------------------------------------------------------------------------------- module */
 
+/* The value of a specialization constant.  Fixed. */
 typedef struct {
     uint32_t id;    /* SpecId */
     uint64_t value; /* the bits, zero-extended; bool: 0 or 1 */
 } spvf_spec_value;
 
-/* An argument, by its name or, if that is NULL, by its number among spvf_kernel_info.args. */
+/* An argument, by its name or, if that is NULL, by its number among spvf_kernel_info.args.
+ * Fixed. */
 typedef struct {
     const char *kernel; /* NULL: of all kernels that have one of the name, or of the number */
     const char *name;
@@ -160,7 +167,7 @@ typedef struct {
 } spvf_marked_arg;
 
 /* The function `name` gets a new body: it calls these functions in turn, with its own arguments.
- * All have its parameters and its result; a function with a result calls exactly one. */
+ * All have its parameters and its result; a function with a result calls exactly one.  Fixed. */
 typedef struct {
     const char *name;
     const char *const *calls;
@@ -174,7 +181,7 @@ typedef struct {
  * "init-type", "area-too-large", "recursion", "called" or "name-clash". */
 
 /* A value if `type` is not NULL; otherwise a special if `init` is not NULL; otherwise bytes without a
- * type, as of a union or of bit-fields. */
+ * type, as of a union or of bit-fields.  Fixed. */
 typedef struct {
     const char *name; /* or NULL */
     uint64_t offset;  /* bytes from the beginning of the struct */
@@ -185,7 +192,7 @@ typedef struct {
 } spvf_layout_member;
 
 /* The struct that a kernel takes as argument `arg`, counted as it is read.  Members in ascending order
- * of offsets; other bytes are padding. */
+ * of offsets; other bytes are padding.  Fixed. */
 typedef struct {
     const char *kernel;
     uint32_t arg;
@@ -194,7 +201,7 @@ typedef struct {
     size_t member_count;
 } spvf_layout_closure;
 
-/* All members of a structure type are special. */
+/* All members of a structure type are special.  Fixed. */
 typedef struct {
     const char *type; /* the name of the structure in the module */
     const char *init; /* takes the address of the object, and then what a host gives in its place */
@@ -221,7 +228,7 @@ typedef struct {
 } spvf_layout;
 
 typedef struct {
-    size_t size;
+    size_t size; /* sizeof(spvf_module_options) */
     /* Values for specialization constants; others keep their default.  All of them are constants
      * from then on: a module that is written as SPIR-V has no specialization constants left. */
     const spvf_spec_value *specs;
@@ -302,7 +309,7 @@ typedef struct {
 
 typedef struct {
     const char *name;
-    const spvf_arg_info *args;
+    const spvf_arg_info *const *args;
     size_t arg_count;
     uint32_t required_local_size[3]; /* all 0: none */
     uint32_t local_size_hint[3];
@@ -310,7 +317,7 @@ typedef struct {
     uint64_t local_memory;           /* bytes of work-group variables, arguments apart */
     const char *refusal;             /* why it cannot be used, or NULL */
     /* As the kernel was read: what a host sets, and spvf_arg_info.closure counts. */
-    const spvf_arg_info *host_args;
+    const spvf_arg_info *const *host_args;
     size_t host_arg_count;
     /* As closures were taken apart, before spvf_module_optimize dropped what is not used: bit n % 64
      * of arg_mask[n / 64] says whether parameter n of those is still one of args. */
@@ -345,14 +352,14 @@ SPVF_API size_t spvf_module_spec_count(const spvf_module *module);
 SPVF_API spvf_status spvf_module_spec(const spvf_module *module, size_t index,
                                       spvf_spec_value *value, uint32_t *bits);
 
-/* An nd-range; sizes in work-items, x first.  local all 0: not specified. */
+/* An nd-range; sizes in work-items, x first.  local all 0: not specified.  Fixed. */
 typedef struct {
     uint32_t dims; /* 1 to 3 */
     uint64_t global[3], local[3], offset[3];
 } spvf_range;
 
 typedef struct {
-    size_t size;
+    size_t size;        /* sizeof(spvf_pass_options) */
     const char *passes; /* comma-separated names; NULL: the standard pipeline */
     bool verify_each;   /* check the IR after every pass, and allocations of registers */
     /* Switches name a pass, for spvf_context_inspect also a stage of native code, or give its number:
@@ -400,7 +407,7 @@ SPVF_API uint64_t spvf_context_counter(const spvf_context *context, size_t index
  * reason *why; NULL from `index` out of range. */
 SPVF_API const char *spvf_pass_order(size_t index, const char **second, const char **why);
 
-/* Bytes made by the library; released with spvf_blob_destroy. */
+/* Bytes made by the library; released with spvf_blob_destroy.  Fixed. */
 typedef struct {
     void *data;
     size_t size;
@@ -433,6 +440,7 @@ SPVF_API spvf_status spvf_module_emit(const spvf_module *module, const char *tar
 
 /* --------------------------------------------------------------------------------------- fusion */
 
+/* A kernel to be fused.  Fixed. */
 typedef struct {
     const spvf_module *module;
     const char *kernel;
@@ -440,12 +448,12 @@ typedef struct {
 } spvf_member;
 
 /* Parameter a of member a and parameter b of member b are always given the same argument.
- * Identities are closed transitively; the later parameter disappears. */
+ * Identities are closed transitively; the later parameter disappears.  Fixed. */
 typedef struct {
     uint32_t member_a, param_a, member_b, param_b;
 } spvf_identity;
 
-/* A by-value parameter whose bytes are known. */
+/* A by-value parameter whose bytes are known.  Fixed. */
 typedef struct {
     uint32_t member, param;
     const void *bytes;
@@ -462,7 +470,8 @@ typedef enum {
 } spvf_promote;
 
 /* Proved is that no two items (groups) use the same byte, and that everything is written before it
- * is read.  Where elements is given, it must be a multiple of the number of items (groups). */
+ * is read.  Where elements is given, it must be a multiple of the number of items (groups).
+ * Fixed. */
 typedef struct {
     uint32_t member, param; /* a buffer; all parameters that are identical with it are meant */
     spvf_promote kind;
@@ -485,7 +494,7 @@ typedef enum {
 
 /* Spec values belong to modules (spvf_module_options), the target to spvf_module_emit. */
 typedef struct {
-    size_t size;
+    size_t size;                /* sizeof(spvf_fuse_options) */
     const char *name;           /* of the fused kernel; NULL: the members' names joined by '_' */
     const spvf_member *members; /* in execution order; a kernel may occur repeatedly */
     size_t member_count;
@@ -523,8 +532,8 @@ typedef struct {
 } spvf_fuse_options;
 
 typedef struct {
-    uint32_t member, param; /* where the argument comes from: the first parameter of its class */
-    spvf_arg_info info;     /* name is "<kernel>_<argument>" */
+    uint32_t member, param;    /* where the argument comes from: the first parameter of its class */
+    const spvf_arg_info *info; /* name is "<kernel>_<argument>" */
 } spvf_fused_arg;
 
 typedef enum {
@@ -568,6 +577,7 @@ typedef struct {
     uint32_t source_line, source_column;
 } spvf_access;
 
+/* How two members depend on each other.  Fixed: an access tells more. */
 typedef struct {
     spvf_dependence_kind kind;
     const spvf_access *first, *second; /* the pair that makes it so; NULL for NONE */
@@ -586,11 +596,11 @@ typedef struct {
 typedef struct {
     const char *name;
     spvf_range range; /* to launch */
-    const spvf_fused_arg *args;
+    const spvf_fused_arg *const *args;
     size_t arg_count;
-    const spvf_param_info *params;
+    const spvf_param_info *const *params;
     size_t param_count;
-    const spvf_decision *decisions;
+    const spvf_decision *const *decisions;
     size_t decision_count;
 } spvf_fusion_info;
 
@@ -635,6 +645,7 @@ typedef struct {
 
 typedef enum { SPVF_PROMOTED_NOT, SPVF_PROMOTED_PRIVATE, SPVF_PROMOTED_LOCAL } spvf_promoted;
 
+/* Bytes.  Fixed. */
 typedef struct {
     uint64_t read, written;
 } spvf_traffic;
@@ -695,7 +706,7 @@ typedef struct {
     uint32_t refused_line, refused_column;
     double
         ratio; /* estimated time of a work-item, divided by that in scalar code; 0: not estimated */
-    const spvf_lane_access *accesses; /* none if the loop was refused without an estimate */
+    const spvf_lane_access *const *accesses; /* none if the loop was refused without an estimate */
     size_t access_count;
 } spvf_explained_loop;
 
@@ -728,7 +739,7 @@ typedef struct {
     spvf_range range;    /* of the launches that it is made for */
     uint32_t facts;      /* bit n: it is made for spvf_fact n */
     const char *failure; /* why there is no code, or NULL */
-    const spvf_explained_loop *loops;
+    const spvf_explained_loop *const *loops;
     size_t loop_count;
     uint64_t code_bytes, stack_bytes; /* of the function for a box of work-groups */
     uint32_t general_registers, vector_registers, mask_registers; /* that it writes */
@@ -739,16 +750,16 @@ struct spvf_explanation {
     const char *name; /* of the fused kernel */
     bool fused;
     spvf_range range; /* to launch; dims is 0 when the group was refused before it was found */
-    const spvf_explained_member *members;
+    const spvf_explained_member *const *members;
     size_t member_count;
     /* What follows is empty when the group was refused before it was found. */
-    const spvf_explained_gap *gaps; /* one less than members */
+    const spvf_explained_gap *const *gaps; /* one less than members */
     size_t gap_count;
-    const spvf_explained_buffer *buffers;
+    const spvf_explained_buffer *const *buffers;
     size_t buffer_count;
-    const spvf_param_info *params; /* of a refused group: what would have become of them */
+    const spvf_param_info *const *params; /* of a refused group: what would have become of them */
     size_t param_count;
-    const spvf_decision *decisions;
+    const spvf_decision *const *decisions;
     size_t decision_count;
     const spvf_decision *refusal; /* one of them, or NULL when fused */
     /* Bytes that all items read and write in buffers, a prediction: in each member, in the fused
@@ -758,7 +769,7 @@ struct spvf_explanation {
     double ceiling; /* the ratio: how much faster fusion can become; 0 when nothing moves */
     bool exact;
     /* Of spvf_plan_explain_code: of the fused kernel, or of all members if the group was refused. */
-    const spvf_explained_code *codes;
+    const spvf_explained_code *const *codes;
     size_t code_count;
     const char *ir; /* with listings: the text of the fused kernel; otherwise NULL */
 };
@@ -832,9 +843,9 @@ typedef struct {
     bool takes_spirv;        /* false: through an external translator, or not at all */
     bool usable;
     const char *why_not; /* when not usable */
-    spvf_capabilities can;
+    const spvf_capabilities *can;
     bool missing; /* the machine has none: listed only for the reason, and not usable */
-    spvf_device_sizes sizes;
+    const spvf_device_sizes *sizes;
 } spvf_device_info;
 
 /* Calls `each` for every device of this machine, and once for a kind of which it has none.  What

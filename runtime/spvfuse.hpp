@@ -132,10 +132,70 @@ class module : public handle<spvf_module, spvf_module_destroy> {
     }
 };
 
+/* What a device is, can do and has, as spvf_device_info says; "" and 0: not known, or not limited. */
+struct device_info {
+    std::string name, description, why_not, version, target;
+    bool takes_spirv = false, usable = false, missing = false;
+    spvf_capabilities can = {};
+    std::uint32_t parallel = 0, vector_bytes = 0;
+    std::uint64_t memory = 0, local_memory = 0, group_items = 0;
+    std::array<std::uint64_t, 3> group_size = {}, groups = {};
+    std::vector<std::uint32_t> subgroup_sizes;
+
+    explicit device_info(const spvf_device_info &info)
+        : name(text(info.name)), description(text(info.description)), why_not(text(info.why_not)),
+          version(text(info.sizes->version)), target(text(info.sizes->target)),
+          takes_spirv(info.takes_spirv), usable(info.usable), missing(info.missing),
+          can(*info.can), parallel(info.sizes->parallel), vector_bytes(info.sizes->vector_bytes),
+          memory(info.sizes->memory), local_memory(info.sizes->local_memory),
+          group_items(info.sizes->group_items) {
+        const spvf_device_sizes &sizes = *info.sizes;
+        for (std::size_t d = 0; d < 3; d++) {
+            group_size[d] = sizes.group_size[d];
+            groups[d] = sizes.groups[d];
+        }
+        for (std::size_t n = 0; n < sizes.subgroup_size_count; n++)
+            subgroup_sizes.push_back(sizes.subgroup_sizes[n]);
+    }
+
+  private:
+    static std::string text(const char *given) { return given ? given : ""; }
+};
+
+/* Lists what the library tells of.  No exception passes through it: `lost` says that there was one. */
+struct device_list {
+    std::vector<device_info> found;
+    bool lost = false;
+    static void add(void *user, const spvf_device_info *info) noexcept {
+        device_list *list = static_cast<device_list *>(user);
+        try {
+            list->found.emplace_back(*info);
+        } catch (const std::exception &) {
+            list->lost = true;
+        }
+    }
+    spvf_status status(spvf_status given) const { return lost ? SPVF_ERROR_MEMORY : given; }
+};
+
+/* The devices of this machine; of a kind of which it has none there is one that is `missing`. */
+inline std::vector<device_info> devices(const context &context) {
+    device_list list;
+    const spvf_status status = spvf_devices(context, device_list::add, &list);
+    context.log()->check(list.status(status));
+    return list.found;
+}
+
 class device : public handle<spvf_device, spvf_device_destroy> {
   public:
     explicit device(const context &context, const char *name = nullptr) : handle(context.log()) {
         own([&](spvf_device **out) { return spvf_device_open(context, name, out); });
+    }
+    /* With the options that it was opened with. */
+    device_info info() const {
+        device_list list;
+        const spvf_status status = spvf_device_describe(get(), device_list::add, &list);
+        log()->check(list.status(status));
+        return list.found.front();
     }
 };
 
@@ -186,6 +246,18 @@ spvf_argument argument(const T &value) {
     return {nullptr, 0, &value, sizeof value, nullptr};
 }
 
+inline spvf_launch launch_of(spvf_program *program, const char *kernel, const spvf_range &range,
+                             const spvf_argument *args, std::size_t count) {
+    spvf_launch what = {};
+    what.size = sizeof what;
+    what.program = program;
+    what.kernel = kernel;
+    what.range = range;
+    what.args = args;
+    what.arg_count = count;
+    return what;
+}
+
 class queue : public handle<spvf_queue, spvf_queue_destroy> {
   public:
     explicit queue(const device &device) : handle(device.log()) {
@@ -197,7 +269,7 @@ class queue : public handle<spvf_queue, spvf_queue_destroy> {
     void launch(const program &program, const char *kernel, const spvf_range &range,
                 const T &...arguments) {
         std::array<spvf_argument, sizeof...(T)> all = {argument(arguments)...};
-        spvf_launch what = {program, kernel, range, all.data(), all.size(), false};
+        const spvf_launch what = launch_of(program, kernel, range, all.data(), all.size());
         log()->check(spvf_queue_launch(get(), &what, nullptr, nullptr));
     }
     void finish() { log()->check(spvf_queue_finish(get())); }
@@ -216,7 +288,7 @@ class graph : public handle<spvf_graph, spvf_graph_destroy> {
     std::size_t launch(const program &program, const char *kernel, const spvf_range &range,
                        const T &...arguments) {
         std::array<spvf_argument, sizeof...(T)> all = {argument(arguments)...};
-        spvf_launch what = {program, kernel, range, all.data(), all.size(), false};
+        const spvf_launch what = launch_of(program, kernel, range, all.data(), all.size());
         std::size_t index = 0;
         log()->check(spvf_graph_launch(get(), &what, &index));
         return index;

@@ -43,6 +43,7 @@ SPVF_API size_t spvf_container_find_kernel(spvf_container *container, const char
 SPVF_API const uint32_t *spvf_container_providers(spvf_container *container, size_t kernel,
                                                   size_t *count);
 
+/* An image.  Fixed: properties tell more. */
 typedef struct {
     const char *name;   /* distinct within the container */
     const char *format; /* "spirv", "ptx", "cubin", "object" (of `spvfuse compile`), "llvm-ir", … */
@@ -57,6 +58,7 @@ SPVF_API bool spvf_container_image(spvf_container *container, size_t index, spvf
 /* The code of an image, at a multiple of 16. */
 SPVF_API const void *spvf_container_code(spvf_container *container, size_t index, size_t *size);
 
+/* A name that an image exports or imports.  Fixed. */
 typedef struct {
     const char *name;
     uint32_t image;
@@ -68,7 +70,7 @@ SPVF_API size_t spvf_container_symbol_count(const spvf_container *container);
 SPVF_API bool spvf_container_symbol(spvf_container *container, size_t index, spvf_symbol *out);
 
 typedef enum { SPVF_OF_CONTAINER, SPVF_OF_IMAGE, SPVF_OF_KERNEL, SPVF_OF_ARG } spvf_property_owner;
-/* Texts that mean something to others. */
+/* Texts that mean something to others.  Fixed. */
 typedef struct {
     spvf_property_owner owner;
     uint32_t index; /* of the image or the kernel */

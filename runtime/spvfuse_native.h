@@ -14,6 +14,7 @@
 extern "C" {
 #endif
 
+/* What a kernel is called with.  Fixed, as all structs of this header: objects have code for them. */
 typedef struct {
     uint64_t group_id[3];      /* of the group; run_block: of the first one */
     uint64_t group_end[3];     /* run_block: one more than that of the last one, per dimension */
@@ -31,13 +32,14 @@ typedef struct {
     void *user;
 } spvf_group_info;
 
-/* Memory that the caller of a group provides, besides the arguments. */
+/* Memory that the caller of a group provides, besides the arguments.  Fixed. */
 typedef struct {
     uint64_t local;        /* bytes of the kernel's own local variables */
     uint64_t scratch;      /* bytes of scratch memory, whatever the local size */
     uint64_t scratch_item; /* bytes for each work-item besides; their number is rounded up to 64 */
 } spvf_group_need;
 
+/* A parameter of a kernel.  Fixed. */
 typedef struct {
     const char *name; /* or NULL */
     uint32_t kind;    /* 0: a pointer, 1: a pointer to local memory, 2: a value */
@@ -46,6 +48,7 @@ typedef struct {
     uint32_t reserved;
 } spvf_native_arg;
 
+/* A kernel of an object.  Fixed. */
 typedef struct {
     const char *name;
     void (*run)(const spvf_group_info *group, void *const *args);        /* one work-group */

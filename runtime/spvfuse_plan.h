@@ -41,7 +41,7 @@ typedef struct {
 SPVF_API const char *spvf_default_device(const char **why_not);
 
 typedef struct {
-    size_t size;
+    size_t size;        /* sizeof(spvf_run_options) */
     const char *device; /* "check" (NULL), "cpu", "cpu:OPTIONS", "opencl", "opencl:N" */
     bool unfused;       /* launch the members of fuse groups one by one */
     bool strict;        /* a refused fusion is an error; otherwise its members run one by one */
@@ -68,8 +68,9 @@ typedef struct {
     void *timing_user;
 } spvf_run_options;
 
-/* What a run did; times in nanoseconds. */
+/* What a run did; times in nanoseconds.  As many bytes are written as `size` says. */
 typedef struct {
+    size_t size; /* sizeof(spvf_run_result), set by the caller before the run */
     uint64_t launches, fused_groups, refused_groups, reports;
     uint64_t expects, failed_expects;
     uint64_t read_ns, fuse_ns, run_ns;
@@ -77,13 +78,15 @@ typedef struct {
     uint64_t validated, differences;      /* groups; those of them that differ from unfused */
     /* Device cpu: launches; those that ran code made for each fact; variants of kernels that were
      * compiled or found in the cache, and the time that took. */
-    uint64_t native_launches, fact_launches[SPVF_FACTS], variants, compile_ns;
-    uint64_t answers;     /* queries about the device that became constants */
-    uint64_t definitions; /* functions that modules were given, each module once */
+    uint64_t native_launches, variants, compile_ns;
+    uint64_t fact_launches[32]; /* by spvf_fact */
+    uint64_t answers;           /* queries about the device that became constants */
+    uint64_t definitions;       /* functions that modules were given, each module once */
 } spvf_run_result;
 
 /* Runs a plan.  SPVF_ERROR_INPUT when an `expect` fails, the device reported a fault, or a
- * validated group differs: each is a message.  `result` may be NULL. */
+ * validated group differs: each is a message.  `result` may be NULL.  SPVF_ERROR_ARGUMENT: plan is
+ * NULL, or options or result have no size. */
 SPVF_API spvf_status spvf_plan_run(spvf_plan *plan, const spvf_run_options *options,
                                    spvf_run_result *result);
 /* How many fuse groups the plan has, in the order of the file; 0 of NULL. */
@@ -117,7 +120,7 @@ SPVF_API spvf_status spvf_plan_explain_with(spvf_plan *plan, size_t index,
                                             const spvf_explain_options *options,
                                             spvf_explanation **out);
 
-/* Launches of a plan that follow each other, and become one kernel or stay as they are. */
+/* Launches of a plan that follow each other, and become one kernel or stay as they are.  Fixed. */
 typedef struct {
     size_t first, count; /* launches, from 0 on */
     spvf_explanation *explanation;

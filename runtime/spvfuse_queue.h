@@ -6,8 +6,8 @@
  *     spvf_buffer_create(d, size, data, SPVF_USE_HOST, &x);
  *     spvf_queue_create(d, NULL, &q);
  *     spvf_argument args[] = {{.buffer = x}, {.bytes = &n, .size = sizeof n}};
- *     spvf_launch what = {.program = p, .kernel = "scale", .range = range,
- *                         .args = args, .arg_count = 2};
+ *     spvf_launch what = {.size = sizeof what, .program = p, .kernel = "scale",
+ *                         .range = range, .args = args, .arg_count = 2};
  *     spvf_queue_launch(q, &what, NULL, NULL);
  *     spvf_queue_finish(q);
  *
@@ -133,7 +133,7 @@ SPVF_API spvf_status spvf_event_on_end(spvf_event *event,
                                        void (*function)(void *user, spvf_status status),
                                        void *user);
 /* Nanoseconds of the system's monotonic clock; what has not happened yet is 0.  A command for another
- * processor has started when its device was given it, unless its queue is profiled. */
+ * processor has started when its device was given it, unless its queue is profiled.  Fixed. */
 typedef struct {
     uint64_t enqueued, started, ended;
 } spvf_event_times;
@@ -153,7 +153,7 @@ SPVF_API spvf_status spvf_event_end(spvf_event *event, spvf_status status);
 /* --------------------------------------------------------------------------------------- queues */
 
 typedef struct {
-    size_t size;
+    size_t size;       /* sizeof(spvf_queue_options) */
     bool out_of_order; /* only events and buffers order commands */
     /* From `started` to `ended` is what the device has measured for the commands of an event, if it
      * can; device `cuda` does, with two events of the driver for each. */
@@ -171,7 +171,7 @@ SPVF_API void spvf_queue_destroy(spvf_queue *queue);
  * a command of the queue would wait for itself. */
 SPVF_API spvf_status spvf_queue_finish(spvf_queue *queue);
 
-/* What a command waits for. */
+/* What a command waits for.  Fixed. */
 typedef struct {
     spvf_event *const *events;
     size_t count;
@@ -182,7 +182,7 @@ typedef struct {
  * Buffers are found by address once the program knows where they lie: spvf_buffer_address has been
  * called, or they were made with SPVF_USE_HOST.  Of several the one that ends last is taken.
  * Pointers in structs that are given by value, as SYCL programs give them, are such addresses, too;
- * one that leads to no buffer orders nothing, and nothing is fused with it. */
+ * one that leads to no buffer orders nothing, and nothing is fused with it.  Fixed. */
 typedef struct {
     spvf_buffer *buffer;
     size_t offset;
@@ -192,6 +192,7 @@ typedef struct {
 } spvf_argument;
 
 typedef struct {
+    size_t size; /* sizeof(spvf_launch) */
     spvf_program *program;
     const char *kernel;
     spvf_range range; /* local all 0: the device chooses */
@@ -243,7 +244,7 @@ SPVF_API spvf_status spvf_queue_fill(spvf_queue *queue, spvf_buffer *to, size_t 
                                      const void *pattern, size_t pattern_size,
                                      const spvf_wait *wait, spvf_event **out);
 
-/* Memory that a function of the host uses. */
+/* Memory that a function of the host uses.  Fixed. */
 typedef struct {
     spvf_buffer *buffer;
     bool writes;
@@ -290,7 +291,7 @@ SPVF_API spvf_status spvf_queue_barrier(spvf_queue *queue, const spvf_wait *wait
  * (spvf_graph_get_copy).  Launches that need nothing of each other run at the same time. */
 
 typedef struct {
-    size_t size;
+    size_t size; /* sizeof(spvf_graph_options) */
     /* All launches must become one kernel: a refusal is an error, with its explanation. */
     bool strict;
     bool unfused; /* nothing is fused */
@@ -323,7 +324,7 @@ SPVF_API spvf_status spvf_graph_exclude(spvf_graph *graph, size_t index);
  * is strict, or buffers that share memory would be copied to another device. */
 SPVF_API spvf_status spvf_graph_commit(spvf_graph *graph);
 
-/* What became of the launches, once committed: kernels, each of some of them. */
+/* What became of the launches, once committed: kernels, each of some of them.  Fixed. */
 typedef struct {
     size_t first, count;                 /* launches */
     const spvf_explanation *explanation; /* of a fused kernel; NULL: one launch by itself */
@@ -335,7 +336,7 @@ SPVF_API size_t spvf_graph_kernel_count(const spvf_graph *graph);
  * none. */
 SPVF_API spvf_graph_kernel spvf_graph_get_kernel(const spvf_graph *graph, size_t index);
 
-/* What a run copies from one device to another, once committed. */
+/* What a run copies from one device to another, once committed.  Fixed. */
 typedef struct {
     spvf_buffer *buffer; /* of the program: the contents are those of it, or of a copy of it */
     spvf_device *from, *to;

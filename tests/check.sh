@@ -11,6 +11,8 @@ suite fusion "$release/tests/conformance/fusion" tests/conformance/fusion
 suite command sh tests/runtime/cli/command.sh "$release"
 suite bugs sh tests/runtime/cli/bugs.sh "$release"
 suite save sh tests/runtime/cli/save.sh "$release"
+suite abi sh tests/runtime/api/abi.sh "$release"
+suite cli-devices sh tests/runtime/cli/devices.sh "$release"
 suite cli-source sh tests/runtime/cli/source.sh "$release"
 suite cli-words sh tests/runtime/cli/words.sh "$release"
 suite trace sh tests/runtime/trace.sh "$release"

@@ -31,9 +31,9 @@ static spvf_graph *record(spvf_device *device, spvf_program *program, spvf_buffe
     spvf_argument then[] = {{.bytes = &a, .size = sizeof a}, {.buffer = slope}, {.buffer = part}};
     spvf_argument last[] = {{.buffer = part}, {.buffer = in}, {.buffer = out}};
     spvf_range range = {.dims = 1, .global = {CELLS}, .local = {64}};
-    spvf_launch launches[] = {{program, "slope", range, first, 2, false},
-                              {program, "scale", range, then, 3, false},
-                              {program, "add", range, last, 3, false}};
+    spvf_launch launches[] = {{sizeof(spvf_launch), program, "slope", range, first, 2, false},
+                              {sizeof(spvf_launch), program, "scale", range, then, 3, false},
+                              {sizeof(spvf_launch), program, "add", range, last, 3, false}};
     spvf_graph *graph;
     if (spvf_graph_create(device, NULL, &graph) != SPVF_OK) return NULL;
     for (int i = 0; i < 3; i++) spvf_graph_launch(graph, &launches[i], NULL);

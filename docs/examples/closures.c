@@ -19,7 +19,7 @@ typedef struct {
 /* Is given the bytes of one argument, in the struct. */
 static void set(void *user, size_t index, const void *bytes) {
     arguments *to = user;
-    const spvf_arg_info *info = &to->kernel->args[index];
+    const spvf_arg_info *info = to->kernel->args[index];
     printf("%s: byte %d is argument %zu\n", to->kernel->name, (int)info->offset, index);
     if (info->kind == SPVF_ARG_BUFFER)
         memcpy(&to->args[index].address, bytes, sizeof(void *));
@@ -33,7 +33,7 @@ static spvf_status record(spvf_graph *graph, spvf_program *p, const spvf_kernel_
     if (!kernel || kernel->arg_count > MOST_ARGS) return SPVF_ERROR_LIMIT;
     spvf_closure_arguments(kernel, 0, o, sizeof *o, set, NULL, &to);
     spvf_range range = {.dims = 1, .global = {COUNT}, .local = {64}};
-    spvf_launch what = {p, kernel->name, range, to.args, kernel->arg_count, false};
+    spvf_launch what = {sizeof what, p, kernel->name, range, to.args, kernel->arg_count, false};
     return spvf_graph_launch(graph, &what, NULL);
 }
 

@@ -38,9 +38,9 @@ static spvf_graph *record(const part *p, spvf_buffer *in, spvf_buffer *out) {
         {.bytes = &(float){0.25f}, .size = 4}, {.buffer = slope}, {.buffer = more}};
     spvf_argument last[] = {{.buffer = more}, {.buffer = in}, {.buffer = out}};
     spvf_range range = {.dims = 1, .global = {HALF}, .local = {64}};
-    spvf_launch launches[] = {{p->program, "slope", range, first, 2, false},
-                              {p->program, "scale", range, then, 3, false},
-                              {p->program, "add", range, last, 3, false}};
+    spvf_launch launches[] = {{sizeof(spvf_launch), p->program, "slope", range, first, 2, false},
+                              {sizeof(spvf_launch), p->program, "scale", range, then, 3, false},
+                              {sizeof(spvf_launch), p->program, "add", range, last, 3, false}};
     spvf_graph *graph;
     if (spvf_graph_create(p->device, NULL, &graph) != SPVF_OK) return NULL;
     for (int i = 0; i < 3; i++) spvf_graph_launch(graph, &launches[i], NULL);

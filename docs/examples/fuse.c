@@ -34,7 +34,7 @@ static void print(const spvf_fusion_info *info) {
                                        "a register"};
     printf("%s has %zu arguments\n", info->name, info->arg_count);
     for (size_t i = 0; i < info->param_count; i++) {
-        const spvf_param_info *param = &info->params[i];
+        const spvf_param_info *param = info->params[i];
         printf("  %s, parameter %u: %s", param->kernel, param->param, uses[param->use]);
         if (param->arg != UINT32_MAX) printf(" %u", param->arg);
         printf("\n");

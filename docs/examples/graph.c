@@ -41,8 +41,8 @@ int main(int argc, char **argv) {
     spvf_range range = {.dims = 1, .global = {COUNT}, .local = {64}};
     spvf_argument scaled[] = {{.bytes = &a, .size = sizeof a}, {.buffer = in}, {.buffer = between}};
     spvf_argument added[] = {{.buffer = between}, {.buffer = more}, {.buffer = out}};
-    spvf_launch scale = {program, "scale", range, scaled, 3, false};
-    spvf_launch add = {program, "add", range, added, 3, false};
+    spvf_launch scale = {sizeof scale, program, "scale", range, scaled, 3, false};
+    spvf_launch add = {sizeof add, program, "add", range, added, 3, false};
     spvf_graph *graph;
     size_t first;
     if (spvf_graph_create(device, NULL, &graph) != SPVF_OK) return 1;

@@ -85,22 +85,6 @@ spvf_status rt_refuse_call(spvf_context *context, const char *call, const char *
 
 /* ------------------------------------------------------------------------------------ utilities */
 
-void rt_copy_options(void *to, const void *from, size_t size) {
-    size_t theirs;
-    memset(to, 0, size);
-    if (!from) return;
-    memcpy(&theirs, from, sizeof theirs);
-    memcpy(to, from, theirs < size ? theirs : size);
-}
-
-bool rt_are_options(spvf_context *context, const char *call, const void *options) {
-    size_t size = sizeof size;
-    if (options) memcpy(&size, options, sizeof size);
-    if (size >= sizeof size) return true;
-    rt_refuse_call(context, call, "options: size is %zu, not that of the struct", size);
-    return false;
-}
-
 uint64_t rt_now_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -212,8 +196,7 @@ static void forward_message(void *user, const ir_message *message) {
 }
 
 void rt_context_init(spvf_context *c, const spvf_context_options *options) {
-    spvf_context_options o;
-    rt_copy_options(&o, options, sizeof o);
+    const spvf_context_options o = options ? *options : (spvf_context_options){0};
     *c = (spvf_context){
         .message = o.message, .message_user = o.message_user, .log = find_log_level()};
     c->cx = (ir_ctx){.allocate = o.allocate,
@@ -240,8 +223,7 @@ spvf_status spvf_context_create(const spvf_context_options *options, spvf_contex
     spvf_context_options o;
     if (!out) return SPVF_ERROR_ARGUMENT;
     *out = NULL;
-    if (!rt_are_options(NULL, __func__, options)) return SPVF_ERROR_ARGUMENT;
-    rt_copy_options(&o, options, sizeof o);
+    if (!rt_take_options(NULL, __func__, &o, options)) return SPVF_ERROR_ARGUMENT;
     if (!o.allocate != !o.release) return SPVF_ERROR_ARGUMENT;
     spvf_context *c = o.allocate ? o.allocate(o.alloc_user, sizeof *c) : malloc(sizeof *c);
     if (!c) return SPVF_ERROR_MEMORY;
@@ -354,8 +336,7 @@ static void trace_loaded(const load_job *j, spvf_status status) {
 
 spvf_status rt_load_module(spvf_context *context, rt_module_reader *read, void *user,
                            const spvf_module_options *options, spvf_module **out) {
-    load_job j = {.context = context, .read = read, .user = user};
-    rt_copy_options(&j.options, options, sizeof j.options);
+    load_job j = {.context = context, .read = read, .user = user, .options = *options};
     if (j.options.spec_count && !j.options.specs)
         return rt_refuse_call(context, "spvf_module_load", "%zu specs at NULL",
                               j.options.spec_count);
@@ -382,15 +363,16 @@ static ir_module *read_code(spvf_context *context, void *user, const spvf_module
 
 spvf_status spvf_module_load(spvf_context *context, const char *name, const void *bytes,
                              size_t size, const spvf_module_options *options, spvf_module **out) {
+    spvf_module_options o;
     if (out) *out = NULL;
     if (!context || !out || (!bytes && size))
         return rt_refuse_call(context, __func__, "%s is NULL",
                               !context ? "context"
                               : out    ? "bytes"
                                        : "out");
-    if (!rt_are_options(context, __func__, options)) return SPVF_ERROR_ARGUMENT;
+    if (!rt_take_options(context, __func__, &o, options)) return SPVF_ERROR_ARGUMENT;
     rt_source code = {name ? name : "<module>", bytes, size};
-    return rt_load_module(context, read_code, &code, options, out);
+    return rt_load_module(context, read_code, &code, &o, out);
 }
 
 /* ----------------------------------------------------------------------------------- optimizing */
@@ -401,8 +383,7 @@ static long bisect_limit(const spvf_pass_options *o) {
 }
 
 pass_options rt_pass_options(const spvf_pass_options *options) {
-    spvf_pass_options o;
-    rt_copy_options(&o, options, sizeof o);
+    const spvf_pass_options o = options ? *options : (spvf_pass_options){0};
     return (pass_options){.passes = o.passes,
                           .verify_each = o.verify_each,
                           .dump_after = o.dump_after,
@@ -443,9 +424,9 @@ static void optimize_module(void *arg) {
 }
 
 spvf_status spvf_module_optimize(spvf_module *module, const spvf_pass_options *options) {
-    if (!module || !rt_are_options(module->context, __func__, options)) return SPVF_ERROR_ARGUMENT;
     spvf_pass_options o;
-    rt_copy_options(&o, options, sizeof o);
+    if (!module || !rt_take_options(module->context, __func__, &o, options))
+        return SPVF_ERROR_ARGUMENT;
     optimize_job j = {.module = module, .options = rt_pass_options(&o)};
     if (o.range) j.range = rt_inner_range(o.range);
     if (o.range) j.options.range = &j.range;

@@ -82,13 +82,13 @@ const uint64_t *rt_mask_args(spvf_module *m, const rt_args *all, const rt_args *
 }
 
 bool rt_is_size(const spvf_module *m, const spvf_kernel_info *k, size_t param) {
-    if (!k->args[param].member) return false;
+    if (!k->args[param]->member) return false;
     return ir_is_int(ir_func_find(m->ir, k->name)->param_val[param]->type);
 }
 
 static bool has_special(const spvf_kernel_info *k, size_t host_arg) {
     for (size_t n = 0; n < k->arg_count; n++)
-        if (k->args[n].special && k->args[n].closure == host_arg) return true;
+        if (k->args[n]->special && k->args[n]->closure == host_arg) return true;
     return false;
 }
 
@@ -96,11 +96,11 @@ spvf_status spvf_closure_arguments(const spvf_kernel_info *k, size_t host_arg, c
                                    size_t size, spvf_set_argument *set, spvf_set_argument *special,
                                    void *user) {
     if (!k || !bytes || !set || host_arg >= k->host_arg_count) return SPVF_ERROR_ARGUMENT;
-    const spvf_arg_info *host = &k->host_args[host_arg];
+    const spvf_arg_info *host = k->host_args[host_arg];
     if (host->kind != SPVF_ARG_VALUE || host->size != size) return SPVF_ERROR_ARGUMENT;
     if (!special && has_special(k, host_arg)) return SPVF_ERROR_ARGUMENT;
     for (size_t n = 0; n < k->arg_count; n++) {
-        const spvf_arg_info *a = &k->args[n];
+        const spvf_arg_info *a = k->args[n];
         if (a->closure == host_arg)
             (a->special ? special : set)(user, n, (const char *)bytes + a->offset);
     }

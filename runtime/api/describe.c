@@ -31,6 +31,16 @@ spvf_arg_info rt_arg_info(const ir_module *m, ir_type t, const ir_param *p) {
     return info;
 }
 
+const spvf_arg_info *const *rt_copy_args(ir_arena *a, const spvf_arg_info *const *from, size_t n) {
+    spvf_arg_info *args = ir_new_array(a, spvf_arg_info, n);
+    for (size_t k = 0; k < n; k++) {
+        args[k] = *from[k];
+        if (args[k].name) args[k].name = ir_strdup(a, args[k].name);
+        if (args[k].type_name) args[k].type_name = ir_strdup(a, args[k].type_name);
+    }
+    return RT_LIST(a, args, n);
+}
+
 /* Parameters that were none of a struct are known, or follow what is before them.  What the kernel
  * does not write through is read-only, whatever its source promises: pointers in structs have no
  * promises. */
@@ -58,14 +68,16 @@ static void describe_kernel(spvf_module *m, const ir_func *f, rt_local_use *loca
                             spvf_kernel_info *k) {
     const rt_args args = rt_describe_args(m, f), *kept = ir_map_get(&m->host_args, (uintptr_t)f);
     const rt_args *all = ir_map_get(&m->lowered_args, (uintptr_t)f), host = all ? *kept : args;
+    const spvf_arg_info *const *list = RT_LIST(&m->arena, args.list, args.n);
+    const spvf_arg_info *const *host_list = all ? RT_LIST(&m->arena, host.list, host.n) : list;
     if (!all) all = &args;
     *k = (spvf_kernel_info){.name = f->name,
-                            .args = args.list,
+                            .args = list,
                             .arg_count = args.n,
                             .required_subgroup_size = f->attrs.subgroup_size,
                             .local_memory = rt_local_memory(local, f),
                             .refusal = f->refusal,
-                            .host_args = host.list,
+                            .host_args = host_list,
                             .host_arg_count = host.n,
                             .all_arg_count = all->n,
                             .arg_mask = rt_mask_args(m, all, &args)};

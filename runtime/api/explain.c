@@ -32,7 +32,7 @@ static void explain_members(const explainer *e) {
     size_t n = e->options->member_count;
     spvf_explained_member *members = ir_new_array(e->arena, spvf_explained_member, n);
     for (size_t m = 0; m < n; m++) members[m] = explain_member(e, &e->options->members[m]);
-    e->to->members = members;
+    e->to->members = RT_LIST(e->arena, members, n);
     e->to->member_count = n;
 }
 
@@ -77,7 +77,7 @@ static void explain_gaps(const explainer *e) {
                                        .why = explain_dependence(e, &from->why)};
         if (gaps[g].barrier) gaps[g].memory = e->options->barrier;
     }
-    e->to->gaps = gaps;
+    e->to->gaps = RT_LIST(e->arena, gaps, n);
     e->to->gap_count = n;
 }
 
@@ -167,7 +167,7 @@ static void explain_params(explainer *e) {
     for (uint32_t m = 0; m < e->request->nmembers; m++)
         for (uint32_t p = 0; p < e->request->members[m].kernel->nparams; p++)
             params[e->to->param_count++] = explain_param(e, m, p);
-    e->to->params = params;
+    e->to->params = RT_LIST(e->arena, params, n);
 }
 
 /* -------------------------------------------------------------------------------------- buffers */
@@ -207,7 +207,7 @@ static void list_identities(const explainer *e, spvf_explained_buffer *const *ro
         row[a]->params = list[a];
     }
     for (size_t k = 0; k < e->to->param_count; k++) {
-        uint32_t a = r->arg_of[e->to->params[k].member][e->to->params[k].param];
+        uint32_t a = r->arg_of[e->to->params[k]->member][e->to->params[k]->param];
         if (row[a]) list[a][row[a]->param_count++] = (uint32_t)k;
     }
 }
@@ -223,7 +223,7 @@ static void explain_buffers(const explainer *e) {
         *row[a] = explain_buffer(e, a);
     }
     list_identities(e, row);
-    e->to->buffers = buffers;
+    e->to->buffers = RT_LIST(e->arena, buffers, e->to->buffer_count);
 }
 
 static uint64_t add(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
@@ -231,7 +231,7 @@ static uint64_t add(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a 
 static void sum_traffic(const explainer *e) {
     spvf_explanation *to = e->to;
     for (size_t k = 0; k < to->buffer_count; k++) {
-        const spvf_explained_buffer *b = &to->buffers[k];
+        const spvf_explained_buffer *b = to->buffers[k];
         to->unfused_bytes = add(to->unfused_bytes, add(b->unfused.read, b->unfused.written));
         to->fused_bytes = add(to->fused_bytes, add(b->fused.read, b->fused.written));
     }
@@ -254,7 +254,7 @@ static void explain_decisions(const explainer *e) {
                                .why = explain_dependence(e, &from->why)};
         if (from->refusal) e->to->refusal = &d[k];
     }
-    e->to->decisions = d;
+    e->to->decisions = RT_LIST(e->arena, d, r->decisions.n);
     e->to->decision_count = r->decisions.n;
 }
 
@@ -281,8 +281,8 @@ spvf_explanation *rt_explain_refusal(spvf_context *context, const char *rule, co
                          .text = ir_strdup(&arena, text),
                          .refusal = true,
                          .cure = pass_find_fuse_rule(rule)->cure};
-    report->info =
-        (spvf_explanation){.name = "", .decisions = d, .decision_count = 1, .refusal = d};
+    report->info = (spvf_explanation){
+        .name = "", .decisions = RT_LIST(&arena, d, 1), .decision_count = 1, .refusal = d};
     report->arena = arena;
     return &report->info;
 }

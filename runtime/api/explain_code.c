@@ -80,7 +80,7 @@ static void keep_remark(void *user, const ir_remark *r) {
                               .refused_line = r->refused_at.line,
                               .refused_column = r->refused_at.column,
                               .ratio = r->ratio,
-                              .accesses = list,
+                              .accesses = RT_LIST(e->to, list, r->naccesses),
                               .access_count = r->naccesses};
 }
 
@@ -241,7 +241,7 @@ static void take_loops(explaining *e) {
     uint32_t n = e->loops.n;
     spvf_explained_loop *loops = ir_new_array(e->to, spvf_explained_loop, n);
     for (uint32_t k = 0; k < n; k++) loops[k] = e->loops.data[n - 1 - k];
-    e->code.loops = loops;
+    e->code.loops = RT_LIST(e->to, loops, n);
     e->code.loop_count = n;
 }
 

@@ -89,7 +89,7 @@ static void print_loop(FILE *f, int indent, const spvf_explained_loop *l) {
     if (l->source_file)
         snprintf(start, sizeof start, "loop at %s:%u:", l->source_file, l->source_line);
     rt_print_paragraph(f, indent, start, line);
-    for (size_t k = 0; k < l->access_count; k++) print_access(f, indent + 2, l, &l->accesses[k]);
+    for (size_t k = 0; k < l->access_count; k++) print_access(f, indent + 2, l, l->accesses[k]);
 }
 
 static void print_facts(FILE *f, int indent, uint32_t facts) {
@@ -111,7 +111,7 @@ void rt_print_code(FILE *f, int indent, const spvf_explained_code *code) {
         rt_print_paragraph(f, indent + 2, "none:", code->failure);
     else if (!code->loop_count)
         rt_print_paragraph(f, indent + 2, "no loop over work-items could become vectors", "");
-    for (size_t k = 0; k < code->loop_count; k++) print_loop(f, indent + 2, &code->loops[k]);
+    for (size_t k = 0; k < code->loop_count; k++) print_loop(f, indent + 2, code->loops[k]);
 }
 
 static void print(FILE *f, const void *what) { rt_print_code(f, 0, what); }

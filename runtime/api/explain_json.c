@@ -253,7 +253,7 @@ static void put_loop(json *j, const spvf_explained_loop *l) {
     else
         put_null(j, "ratio");
     begin(j, "accesses", '[');
-    for (size_t k = 0; k < l->access_count; k++) put_lane_access(j, &l->accesses[k]);
+    for (size_t k = 0; k < l->access_count; k++) put_lane_access(j, l->accesses[k]);
     end(j, ']');
     end(j, '}');
 }
@@ -279,7 +279,7 @@ static void put_code(json *j, const spvf_explained_code *c) {
     end(j, ']');
     put_text(j, "failure", c->failure);
     begin(j, "loops", '[');
-    for (size_t k = 0; k < c->loop_count; k++) put_loop(j, &c->loops[k]);
+    for (size_t k = 0; k < c->loop_count; k++) put_loop(j, c->loops[k]);
     end(j, ']');
     put_size(j, c);
     put_text(j, "assembly", c->assembly);
@@ -290,19 +290,19 @@ static void put_code(json *j, const spvf_explained_code *c) {
 
 static void put_lists(json *j, const spvf_explanation *e) {
     begin(j, "members", '[');
-    for (size_t k = 0; k < e->member_count; k++) put_member(j, &e->members[k]);
+    for (size_t k = 0; k < e->member_count; k++) put_member(j, e->members[k]);
     end(j, ']');
     begin(j, "gaps", '[');
-    for (size_t k = 0; k < e->gap_count; k++) put_gap(j, &e->gaps[k]);
+    for (size_t k = 0; k < e->gap_count; k++) put_gap(j, e->gaps[k]);
     end(j, ']');
     begin(j, "buffers", '[');
-    for (size_t k = 0; k < e->buffer_count; k++) put_buffer(j, &e->buffers[k]);
+    for (size_t k = 0; k < e->buffer_count; k++) put_buffer(j, e->buffers[k]);
     end(j, ']');
     begin(j, "parameters", '[');
-    for (size_t k = 0; k < e->param_count; k++) put_param(j, &e->params[k]);
+    for (size_t k = 0; k < e->param_count; k++) put_param(j, e->params[k]);
     end(j, ']');
     begin(j, "decisions", '[');
-    for (size_t k = 0; k < e->decision_count; k++) put_decision(j, &e->decisions[k]);
+    for (size_t k = 0; k < e->decision_count; k++) put_decision(j, e->decisions[k]);
     end(j, ']');
 }
 
@@ -325,7 +325,7 @@ static void print_json(FILE *f, const void *what) {
     put_lists(&j, e);
     put_bytes(&j, e);
     begin(&j, "code", '[');
-    for (size_t k = 0; k < e->code_count; k++) put_code(&j, &e->codes[k]);
+    for (size_t k = 0; k < e->code_count; k++) put_code(&j, e->codes[k]);
     end(&j, ']');
     put_text(&j, "ir", e->ir);
     end(&j, '}');

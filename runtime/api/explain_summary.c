@@ -125,7 +125,7 @@ static void print_cut(FILE *f, const void *what) {
     const size_t last = p->first + p->count;
     fprintf(f, "the cut is between %zu and %zu", last, last + 1);
     if (p->count < e->member_count)
-        fprintf(f, " (@%s, @%s)", e->members[p->count - 1].kernel, e->members[p->count].kernel);
+        fprintf(f, " (@%s, @%s)", e->members[p->count - 1]->kernel, e->members[p->count]->kernel);
     fputs(", since ", f);
     print_reason(f, e->refusal);
 }

@@ -88,13 +88,13 @@ static void print_param(FILE *f, const spvf_param_info *p) {
 
 /* Parameters are listed member by member; `next` is the first of this one. */
 static void print_member(FILE *f, const spvf_explanation *e, size_t m, size_t *next) {
-    const spvf_explained_member *k = &e->members[m];
+    const spvf_explained_member *k = e->members[m];
     fprintf(f, "  %zu: @%s on ", m, k->kernel);
     rt_print_range(f, &k->range);
     fprintf(f, "%s%s\n", k->guarded ? ", some of the items" : "",
             k->remapped ? ", ids computed" : "");
-    while (*next < e->param_count && e->params[*next].member == m)
-        print_param(f, &e->params[(*next)++]);
+    while (*next < e->param_count && e->params[*next]->member == m)
+        print_param(f, e->params[(*next)++]);
 }
 
 /* ------------------------------------------------------------------------------------ decisions */
@@ -109,7 +109,7 @@ static void print_decision(FILE *f, const spvf_decision *d) {
 
 static bool is_told(const spvf_explanation *e, const char *accesses) {
     for (size_t k = 0; k < e->decision_count; k++)
-        if (e->decisions[k].why.text && strcmp(e->decisions[k].why.text, accesses) == 0)
+        if (e->decisions[k]->why.text && strcmp(e->decisions[k]->why.text, accesses) == 0)
             return true;
     return false;
 }
@@ -119,7 +119,7 @@ static bool is_told(const spvf_explanation *e, const char *accesses) {
 /* "0:add.out, 1:mul.in" */
 static void print_identities(FILE *f, const spvf_explanation *e, const spvf_explained_buffer *b) {
     for (size_t k = 0; k < b->param_count; k++) {
-        const spvf_param_info *p = &e->params[b->params[k]];
+        const spvf_param_info *p = e->params[b->params[k]];
         fprintf(f, "%s%u:%s.", k ? ", " : "", p->member, p->kernel);
         print_param_name(f, p, "");
     }
@@ -154,10 +154,10 @@ static void print_explanation(FILE *f, const void *what) {
     size_t param = 0;
     fprintf(f, "group %s: %s\n", e->name, e->fused ? "fused" : "not fused");
     for (size_t k = 0; k < e->member_count; k++) print_member(f, e, k, &param);
-    for (size_t k = 0; k < e->decision_count; k++) print_decision(f, &e->decisions[k]);
-    for (size_t k = 0; k < e->buffer_count; k++) print_buffer(f, e, &e->buffers[k]);
+    for (size_t k = 0; k < e->decision_count; k++) print_decision(f, e->decisions[k]);
+    for (size_t k = 0; k < e->buffer_count; k++) print_buffer(f, e, e->buffers[k]);
     print_traffic(f, e);
-    for (size_t k = 0; k < e->code_count; k++) rt_print_code(f, 2, &e->codes[k]);
+    for (size_t k = 0; k < e->code_count; k++) rt_print_code(f, 2, e->codes[k]);
 }
 
 char *rt_text_of(void (*print)(FILE *f, const void *what), const void *what) {

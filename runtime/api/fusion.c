@@ -203,7 +203,7 @@ static const bool *find_written_classes(const fuse_job *j, const rt_param_classe
         const spvf_member *member = &j->options.members[m];
         const spvf_kernel_info *k = spvf_module_find_kernel(member->module, member->kernel);
         for (uint32_t p = 0; p < k->arg_count; p++)
-            written[rt_class_of(c, m, p)] |= !k->args[p].read_only;
+            written[rt_class_of(c, m, p)] |= !k->args[p]->read_only;
     }
     return written;
 }
@@ -256,15 +256,16 @@ static void describe_args(fuse_job *j) {
     const pass_fuse_result *r = &j->result;
     const ir_func *k = r->kernel;
     spvf_fused_arg *args = ir_new_array(arena_of(j), spvf_fused_arg, k->nparams);
+    spvf_arg_info *infos = ir_new_array(arena_of(j), spvf_arg_info, k->nparams);
     for (uint32_t i = 0; i < r->nargs; i++) {
         const pass_fuse_arg *a = &r->args[i];
         if (a->index == PASS_NO_PARAM) continue;
-        spvf_arg_info info =
-            rt_arg_info(r->module, k->param_val[a->index]->type, &k->param[a->index]);
-        info.name = a->name;
+        spvf_arg_info *info = &infos[a->index];
+        *info = rt_arg_info(r->module, k->param_val[a->index]->type, &k->param[a->index]);
+        info->name = a->name;
         args[a->index] = (spvf_fused_arg){a->member, a->param, info};
     }
-    j->fusion->info.args = args;
+    j->fusion->info.args = RT_LIST(arena_of(j), args, k->nparams);
     j->fusion->info.arg_count = k->nparams;
 }
 
@@ -401,8 +402,7 @@ static void trace_end(const fuse_job *j, spvf_status status) {
 
 spvf_status rt_fuse(spvf_context *context, const spvf_fuse_options *options, spvf_fusion **fusion,
                     spvf_explanation **explanation) {
-    fuse_job j = {.context = context, .explains = explanation != NULL};
-    rt_copy_options(&j.options, options, sizeof j.options);
+    fuse_job j = {.context = context, .explains = explanation != NULL, .options = *options};
     bool traced = rt_is_traced();
     if (traced) trace_begin(&j);
     spvf_status status = rt_guard(context, fuse_members, &j);
@@ -416,23 +416,35 @@ spvf_status rt_fuse(spvf_context *context, const spvf_fuse_options *options, spv
     return status;
 }
 
-static bool are_given(spvf_context *c, const char *call, const void *options, const void *out) {
-    if (options && out) return c && rt_are_options(c, call, options);
-    rt_refuse_call(c, call, "%s is NULL", out ? "options" : "out");
-    return false;
+/* Options of a call, with those that they point to. */
+typedef struct {
+    spvf_fuse_options fuse;
+    spvf_pass_options passes;
+} taken_options;
+
+static bool take_options(spvf_context *c, const char *call, const spvf_fuse_options *options,
+                         const void *out, taken_options *taken) {
+    if (!options || !out) {
+        rt_refuse_call(c, call, "%s is NULL", out ? "options" : "out");
+        return false;
+    }
+    return c && rt_take_options(c, call, &taken->fuse, options) &&
+           rt_take_passes(c, call, &taken->passes, &taken->fuse.passes);
 }
 
 spvf_status spvf_fuse(spvf_context *context, const spvf_fuse_options *options, spvf_fusion **out) {
+    taken_options o;
     if (out) *out = NULL;
-    if (!are_given(context, __func__, options, out)) return SPVF_ERROR_ARGUMENT;
-    return rt_fuse(context, options, out, NULL);
+    if (!take_options(context, __func__, options, out, &o)) return SPVF_ERROR_ARGUMENT;
+    return rt_fuse(context, &o.fuse, out, NULL);
 }
 
 spvf_status spvf_explain(spvf_context *context, const spvf_fuse_options *options,
                          spvf_explanation **out) {
+    taken_options o;
     if (out) *out = NULL;
-    if (!are_given(context, __func__, options, out)) return SPVF_ERROR_ARGUMENT;
-    return rt_fuse(context, options, NULL, out);
+    if (!take_options(context, __func__, options, out, &o)) return SPVF_ERROR_ARGUMENT;
+    return rt_fuse(context, &o.fuse, NULL, out);
 }
 
 static void trace_refusal(const char *kernel, const spvf_decision *refusal) {
@@ -448,14 +460,15 @@ void rt_fusion_refuse(spvf_fusion *f, const char *why) {
     static const char rule[] = "fuse.device";
     ir_arena *a = &f->report.arena;
     spvf_explanation *e = &f->report.info;
-    spvf_decision *d = ir_new_array(a, spvf_decision, e->decision_count + 1);
-    memcpy(d, e->decisions, e->decision_count * sizeof *d);
-    d[e->decision_count] = (spvf_decision){.rule = rule,
-                                           .text = ir_strdup(a, why),
-                                           .refusal = true,
-                                           .cure = pass_find_fuse_rule(rule)->cure};
-    e->refusal = &d[e->decision_count++];
-    e->decisions = d;
+    spvf_decision *d = ir_new(a, spvf_decision);
+    const spvf_decision **all = ir_new_array(a, const spvf_decision *, e->decision_count + 1);
+    *d = (spvf_decision){.rule = rule,
+                         .text = ir_strdup(a, why),
+                         .refusal = true,
+                         .cure = pass_find_fuse_rule(rule)->cure};
+    memcpy(all, e->decisions, e->decision_count * sizeof *all);
+    all[e->decision_count++] = e->refusal = d;
+    e->decisions = all;
     e->fused = false;
     if (rt_is_traced()) trace_refusal(f->info.name, e->refusal);
 }

@@ -82,8 +82,8 @@ static void set_inspection(void *arg) {
 
 spvf_status spvf_context_inspect(spvf_context *context, const spvf_pass_options *options) {
     inspect_job j = {.context = context};
-    if (!context || !rt_are_options(context, __func__, options)) return SPVF_ERROR_ARGUMENT;
-    rt_copy_options(&j.options, options, sizeof j.options);
+    if (!context || !rt_take_options(context, __func__, &j.options, options))
+        return SPVF_ERROR_ARGUMENT;
     context->cx.inspection = NULL;
     context->cx.counts = NULL;
     if (!options) return SPVF_OK;

@@ -66,9 +66,8 @@ static void declare_text(const declaring *d, const char *name, const char *text)
 
 void rt_declare_layout(spvf_module *m, const spvf_layout *layout) {
     spvf_layout l;
-    if (!rt_are_options(m->context, "spvf_layout", layout))
+    if (!rt_take_options(m->context, "spvf_layout", &l, layout))
         ir_throw(&m->context->cx, IR_ERR_ARGUMENT);
-    rt_copy_options(&l, layout, sizeof l);
     const declaring d = {m->context, m->ir, ir_layout_of(m->ir)};
     if (l.convention != SPVF_DECOMPOSE && l.convention != SPVF_BY_VALUE)
         rt_throw(d.context, IR_ERR_ARGUMENT, "layout: there is no convention %d", l.convention);

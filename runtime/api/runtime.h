@@ -200,6 +200,8 @@ bool rt_is_size(const spvf_module *m, const spvf_kernel_info *k, size_t param);
 spvf_arg_access rt_arg_access(spvf_module *m, const ir_func *kernel, uint32_t n);
 /* The arguments of a kernel as it is now. (describe.c) */
 rt_args rt_describe_args(spvf_module *m, const ir_func *f);
+/* The same arguments, with names of their own, in the arena. */
+const spvf_arg_info *const *rt_copy_args(ir_arena *a, const spvf_arg_info *const *from, size_t n);
 /* Local memory of kernels (local_use.c); lives in the arena. */
 typedef struct rt_local_use rt_local_use;
 rt_local_use *rt_local_use_new(const ir_module *m, ir_arena *a);
@@ -214,10 +216,24 @@ spvf_arg_info rt_arg_info(const ir_module *m, ir_type t, const ir_param *p);
 ir_range rt_inner_range(const spvf_range *r);
 spvf_range rt_public_range(const ir_range *r);
 pass_options rt_pass_options(const spvf_pass_options *options);
-/* Options of another version: the members that the caller's struct has, zeros for the rest. */
-void rt_copy_options(void *to, const void *from, size_t size);
-/* Was their size set?  Otherwise says that it was not. */
-bool rt_are_options(spvf_context *context, const char *call, const void *options);
+/* Options, which begin with their size and may be of another version: the members that the caller's
+ * struct has, zeros for the rest and for NULL.  False, after a message: they have no size, or say what
+ * this library does not know. (structs.c, as the next ones) */
+bool rt_take_struct(spvf_context *context, const char *call, void *to, const void *from,
+                    size_t size);
+#define rt_take_options(context, call, to, from)                                                   \
+    rt_take_struct((context), (call), (to), (from), sizeof *(to))
+/* The same of options that others point to, which point to the copy then. */
+bool rt_take_passes(spvf_context *context, const char *call, spvf_pass_options *to,
+                    const spvf_pass_options **given);
+/* A result of another version, which begins with its size or is NULL: whether it has one, and as many
+ * of its members as the caller has room for. */
+bool rt_has_size(spvf_context *context, const char *call, const void *to);
+void rt_give_struct(void *to, const void *from, size_t size);
+/* Pointers to the elements of an array, as public structs have them, since those may grow; in the
+ * arena. */
+const void *rt_list_elements(ir_arena *a, const void *elements, size_t size, size_t n);
+#define RT_LIST(arena, elements, n) rt_list_elements((arena), (elements), sizeof *(elements), (n))
 /* The bytes of a file in `arena`, at most SPVF_MAX_FILE_SIZE, with a 0 after them; throws after a
  * message. */
 char *rt_read_file(spvf_context *context, ir_arena *arena, const char *path, size_t *size);

@@ -72,9 +72,9 @@ static void print_device(void *user, const spvf_device_info *d) {
                d->usable ? "true" : "false");
         json_put_string(stdout, d->why_not);
         fputs(",\"can\":[", stdout);
-        print_capabilities(&d->can, "\"");
-        printf("],\"subgroup_size\":%u,\"sizes\":", (unsigned)d->can.subgroup_size);
-        print_sizes(&d->sizes);
+        print_capabilities(d->can, "\"");
+        printf("],\"subgroup_size\":%u,\"sizes\":", (unsigned)d->can->subgroup_size);
+        print_sizes(d->sizes);
         putchar('}');
         return;
     }
@@ -85,10 +85,10 @@ static void print_device(void *user, const spvf_device_info *d) {
         return;
     }
     fputs("\n           ", stdout);
-    print_capabilities(&d->can, "");
-    if (d->can.subgroup_size)
-        printf("; sub-groups of %u work-item%s", (unsigned)d->can.subgroup_size,
-               d->can.subgroup_size == 1 ? "" : "s");
+    print_capabilities(d->can, "");
+    if (d->can->subgroup_size)
+        printf("; sub-groups of %u work-item%s", (unsigned)d->can->subgroup_size,
+               d->can->subgroup_size == 1 ? "" : "s");
     putchar('\n');
 }
 

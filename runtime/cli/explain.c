@@ -92,13 +92,13 @@ void cli_print_explanation(FILE *f, const spvf_explanation *e) {
 
 static void print_kernels(const spvf_explanation *e) {
     for (size_t m = 0; m < e->member_count; m++)
-        printf("%s@%s", m ? ", " : "", e->members[m].kernel);
+        printf("%s@%s", m ? ", " : "", e->members[m]->kernel);
 }
 
 static uint32_t most_lanes(const spvf_explained_code *c) {
     uint32_t most = 1;
     for (size_t k = 0; k < c->loop_count; k++) {
-        uint32_t lanes = c->loops[k].lanes * (c->loops[k].rows ? c->loops[k].rows : 1);
+        uint32_t lanes = c->loops[k]->lanes * (c->loops[k]->rows ? c->loops[k]->rows : 1);
         if (lanes > most) most = lanes;
     }
     return most;
@@ -124,8 +124,8 @@ static void print_part(const spvf_explanation *e) {
     printf("%s: ", e->name);
     print_kernels(e);
     if (e->member_count > 1) fputs(e->fused ? " become one kernel" : " are not fused", stdout);
-    if (e->fused && e->code_count && most_lanes(e->codes) > 1)
-        printf(", %u work-items at a time", most_lanes(e->codes));
+    if (e->fused && e->code_count && most_lanes(e->codes[0]) > 1)
+        printf(", %u work-items at a time", most_lanes(e->codes[0]));
     putchar('\n');
     if (e->refusal && e->refusal->cure) print_cure(e->refusal->cure);
 }

@@ -29,8 +29,8 @@ static uint64_t moved(const spvf_explained_buffer *b) {
 
 /* An edge from the launch that writes, or to the one that reads. */
 static void put_edge(FILE *f, size_t part, const spvf_explanation *e, size_t buffer, size_t param) {
-    const spvf_explained_buffer *b = &e->buffers[buffer];
-    const spvf_param_info *p = &e->params[b->params[param]];
+    const spvf_explained_buffer *b = e->buffers[buffer];
+    const spvf_param_info *p = e->params[b->params[param]];
     const char *dashed = b->promoted ? ", style=dashed" : "";
     const double width = width_of(moved(b), e->unfused_bytes);
     const char *arrow = b->read && b->written ? "both" : b->written ? "forward" : "back";
@@ -41,7 +41,7 @@ static void put_edge(FILE *f, size_t part, const spvf_explanation *e, size_t buf
 }
 
 static void put_buffer(FILE *f, size_t part, const spvf_explanation *e, size_t buffer) {
-    const spvf_explained_buffer *b = &e->buffers[buffer];
+    const spvf_explained_buffer *b = e->buffers[buffer];
     char bytes[64];
     snprintf(bytes, sizeof bytes, "%llu to %llu bytes", (unsigned long long)moved(b),
              (unsigned long long)(b->fused.read + b->fused.written));
@@ -57,14 +57,14 @@ static void put_buffer(FILE *f, size_t part, const spvf_explanation *e, size_t b
 static void put_members(FILE *f, size_t part, const spvf_explanation *e) {
     for (size_t m = 0; m < e->member_count; m++) {
         fprintf(f, "    p%zum%zu [shape=box, label=", part, m);
-        put_text(f, e->members[m].kernel);
+        put_text(f, e->members[m]->kernel);
         fputs("];\n", f);
         if (m == 0) continue;
-        const bool waits = m <= e->gap_count && e->gaps[m - 1].barrier;
+        const bool waits = m <= e->gap_count && e->gaps[m - 1]->barrier;
         fprintf(f, "    p%zum%zu -> p%zum%zu [color=gray, label=\"%s\"];\n", part, m - 1, part, m,
-                !waits                 ? ""
-                : e->gaps[m - 1].phase ? "phase"
-                                       : "barrier");
+                !waits                  ? ""
+                : e->gaps[m - 1]->phase ? "phase"
+                                        : "barrier");
     }
 }
 

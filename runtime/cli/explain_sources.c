@@ -78,11 +78,11 @@ static void add_dependence(sources *l, const spvf_dependence *d) {
 }
 
 static void add_files(sources *l, const spvf_explanation *e) {
-    for (size_t k = 0; k < e->decision_count; k++) add_dependence(l, &e->decisions[k].why);
-    for (size_t k = 0; k < e->gap_count; k++) add_dependence(l, &e->gaps[k].why);
+    for (size_t k = 0; k < e->decision_count; k++) add_dependence(l, &e->decisions[k]->why);
+    for (size_t k = 0; k < e->gap_count; k++) add_dependence(l, &e->gaps[k]->why);
     for (size_t k = 0; k < e->code_count; k++)
-        for (size_t n = 0; n < e->codes[k].loop_count; n++)
-            if (e->codes[k].loops[n].source_file) add_file(l, e->codes[k].loops[n].source_file);
+        for (size_t n = 0; n < e->codes[k]->loop_count; n++)
+            if (e->codes[k]->loops[n]->source_file) add_file(l, e->codes[k]->loops[n]->source_file);
 }
 
 static bool is_source(const char *name) {

@@ -32,10 +32,10 @@ static const char *c_type(const spvf_arg_info *arg) {
 
 /* By its number if the name is none of C, or that of an argument before it. */
 static void put_name(FILE *f, const spvf_kernel_info *kernel, size_t index) {
-    const char *name = kernel->args[index].name;
+    const char *name = kernel->args[index]->name;
     bool usable = is_identifier(name);
     for (size_t i = 0; i < index && usable; i++)
-        usable = !kernel->args[i].name || strcmp(kernel->args[i].name, name) != 0;
+        usable = !kernel->args[i]->name || strcmp(kernel->args[i]->name, name) != 0;
     if (usable)
         fprintf(f, "arg_%s", name);
     else
@@ -43,7 +43,7 @@ static void put_name(FILE *f, const spvf_kernel_info *kernel, size_t index) {
 }
 
 static void put_parameter(FILE *f, const spvf_kernel_info *kernel, size_t index) {
-    const spvf_arg_info *arg = &kernel->args[index];
+    const spvf_arg_info *arg = kernel->args[index];
     const char *type = arg->kind == SPVF_ARG_VALUE ? c_type(arg) : NULL;
     fprintf(f, ",%s", index ? " " : "\n    ");
     if (type)
@@ -60,7 +60,7 @@ static void put_parameter(FILE *f, const spvf_kernel_info *kernel, size_t index)
 
 /* What the kernel is given: a buffer as it is, local memory as an offset, otherwise an address. */
 static void put_argument(FILE *f, const spvf_kernel_info *kernel, size_t index) {
-    const spvf_arg_info *arg = &kernel->args[index];
+    const spvf_arg_info *arg = kernel->args[index];
     bool by_address = arg->kind == SPVF_ARG_VALUE && c_type(arg);
     fprintf(f, "%s(void *)%s", index ? ", " : "",
             by_address                    ? "&"

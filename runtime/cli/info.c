@@ -42,7 +42,7 @@ static void print_arg(const spvf_arg_info *a) {
 
 void cli_print_kernel(const spvf_kernel_info *k) {
     printf("kernel %s\n", k->name);
-    for (size_t i = 0; i < k->arg_count; i++) print_arg(&k->args[i]);
+    for (size_t i = 0; i < k->arg_count; i++) print_arg(k->args[i]);
     if (k->all_arg_count > k->arg_count)
         printf("  %zu unused parts of structs dropped\n", k->all_arg_count - k->arg_count);
     const uint32_t *r = k->required_local_size, *h = k->local_size_hint;
@@ -107,7 +107,7 @@ void cli_json_kernel(const spvf_kernel_info *k) {
     json_sizes("local_size_hint", k->local_size_hint);
     printf("\"subgroup_size\":%u,\"local_memory\":%llu,\"args\":[", k->required_subgroup_size,
            (unsigned long long)k->local_memory);
-    for (size_t i = 0; i < k->arg_count; i++) json_arg(&k->args[i], i == 0);
+    for (size_t i = 0; i < k->arg_count; i++) json_arg(k->args[i], i == 0);
     fputs("],\"dropped\":[", stdout);
     for (size_t i = 0, n = 0; i < k->all_arg_count; i++)
         if (!(k->arg_mask[i / 64] >> i % 64 & 1)) printf("%s%zu", n++ ? "," : "", i);

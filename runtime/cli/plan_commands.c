@@ -149,7 +149,7 @@ static const char *device(void) {
 static bool run_plan(const char *file, spvf_plan *plan) {
     (void)file;
     spvf_pass_options passes = cli_pass_options(true);
-    spvf_run_result result = {0};
+    spvf_run_result result = {.size = sizeof result};
     spvf_run_options o = {.size = sizeof o,
                           .device = device(),
                           .unfused = cli_has("--unfused"),

@@ -238,13 +238,14 @@ static void show_kernel(void *arg) {
     if (!c->kernels) c->kernels = ir_new_array(&c->arena, const spvf_kernel_info *, n);
     spvf_arg_info *shown = ir_new_array(&c->arena, spvf_arg_info, all);
     for (uint32_t a = 0; a < all; a++) shown[a] = show_arg(c, &args[r->first_arg + a]);
+    const spvf_arg_info *const *list = RT_LIST(&c->arena, shown, all);
     spvf_kernel_info *info = ir_new(&c->arena, spvf_kernel_info);
     *info = (spvf_kernel_info){.name = rt_container_text(c, r->name),
-                               .args = shown,
+                               .args = list,
                                .arg_count = r->args,
                                .required_subgroup_size = r->subgroup_size,
                                .local_memory = r->local_memory,
-                               .host_args = r->host_args ? shown + r->args : shown,
+                               .host_args = r->host_args ? list + r->args : list,
                                .host_arg_count = r->host_args ? r->host_args : r->args};
     memcpy(info->required_local_size, r->local_size, sizeof r->local_size);
     memcpy(info->local_size_hint, r->local_size_hint, sizeof r->local_size_hint);

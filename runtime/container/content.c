@@ -76,18 +76,8 @@ static bool same_arg(const spvf_arg_info *a, const spvf_arg_info *b) {
 
 static bool same_args(const spvf_kernel_info *a, const spvf_kernel_info *b) {
     bool same = a->arg_count == b->arg_count;
-    for (size_t n = 0; same && n < a->arg_count; n++) same = same_arg(&a->args[n], &b->args[n]);
+    for (size_t n = 0; same && n < a->arg_count; n++) same = same_arg(a->args[n], b->args[n]);
     return same;
-}
-
-static const spvf_arg_info *copy_args(ir_arena *a, const spvf_arg_info *from, size_t n) {
-    spvf_arg_info *args = ir_new_array(a, spvf_arg_info, n);
-    for (size_t k = 0; k < n; k++) {
-        args[k] = from[k];
-        if (args[k].name) args[k].name = ir_strdup(a, args[k].name);
-        if (args[k].type_name) args[k].type_name = ir_strdup(a, args[k].type_name);
-    }
-    return args;
 }
 
 static void describe(spvf_pack *p, rt_packed_kernel *k, const spvf_kernel_info *info) {
@@ -95,9 +85,9 @@ static void describe(spvf_pack *p, rt_packed_kernel *k, const spvf_kernel_info *
     bool had_closures = info->host_args != info->args;
     k->info = *info;
     k->info.name = name;
-    k->info.args = copy_args(&p->arena, info->args, info->arg_count);
+    k->info.args = rt_copy_args(&p->arena, info->args, info->arg_count);
     k->info.host_arg_count = had_closures ? info->host_arg_count : 0;
-    k->info.host_args = copy_args(&p->arena, info->host_args, k->info.host_arg_count);
+    k->info.host_args = rt_copy_args(&p->arena, info->host_args, k->info.host_arg_count);
     k->info.refusal = NULL;
     k->info.all_arg_count = 0;
     k->info.arg_mask = NULL;

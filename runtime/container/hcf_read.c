@@ -178,7 +178,7 @@ static void read_args(const reading *r, const rt_hcf_node *list, spvf_kernel_inf
                         k);
         args[k] = read_arg(r, node);
     }
-    info->args = args;
+    info->args = RT_LIST(r->tree.arena, args, n);
     info->arg_count = n;
 }
 

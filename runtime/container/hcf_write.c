@@ -133,7 +133,7 @@ static void put_kernel(writing *w, rt_hcf_node *node, size_t number) {
     w->args[number] = ir_new_array(w->tree.arena, rt_hcf_node *, info->arg_count);
     for (size_t a = 0; a < info->arg_count; a++) {
         w->args[number][a] = rt_hcf_make(&w->tree, args, print_number(w, a), 0);
-        put_arg(w, w->args[number][a], &info->args[a]);
+        put_arg(w, w->args[number][a], info->args[a]);
     }
 }
 

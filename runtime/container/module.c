@@ -283,6 +283,7 @@ ir_module *rt_read_container(spvf_context *context, const rt_source *source,
 spvf_status spvf_container_module(spvf_container *const *containers, size_t count,
                                   const char *kernel, const spvf_module_options *options,
                                   spvf_module **out) {
+    spvf_module_options o;
     if (out) *out = NULL;
     if (!containers || !count || !out || !containers[0])
         return rt_refuse_call(NULL, __func__, "there is no container");
@@ -290,7 +291,7 @@ spvf_status spvf_container_module(spvf_container *const *containers, size_t coun
     for (size_t n = 0; n < count; n++)
         if (!containers[n] || containers[n]->context != context)
             return rt_refuse_call(context, __func__, "container %zu is of another context", n);
-    if (!rt_are_options(context, __func__, options)) return SPVF_ERROR_ARGUMENT;
+    if (!rt_take_options(context, __func__, &o, options)) return SPVF_ERROR_ARGUMENT;
     collecting x = {.context = context, .containers = containers, .count = count, .kernel = kernel};
-    return rt_load_module(context, read_containers, &x, options, out);
+    return rt_load_module(context, read_containers, &x, &o, out);
 }

@@ -85,9 +85,9 @@ static void record_kernel(writing *w, const rt_packed_kernel *k, kernel_records 
     memcpy(r.local_size_hint, info->local_size_hint, sizeof r.local_size_hint);
     *ir_push(w->arena, &to->kernels) = r;
     for (size_t a = 0; a < info->arg_count; a++)
-        *ir_push(w->arena, &to->args) = record_arg(w, &info->args[a]);
+        *ir_push(w->arena, &to->args) = record_arg(w, info->args[a]);
     for (size_t a = 0; a < info->host_arg_count; a++)
-        *ir_push(w->arena, &to->args) = record_arg(w, &info->host_args[a]);
+        *ir_push(w->arena, &to->args) = record_arg(w, info->host_args[a]);
     foreach_in (const uint32_t, image, k->images) *ir_push(w->arena, &to->providers) = *image;
 }
 

@@ -39,6 +39,9 @@ rt_device *rt_device_open(spvf_context *context, const char *name) {
     refuse_name(context, name);
 }
 
+const spvf_capabilities rt_can_nothing = {0};
+const spvf_device_sizes rt_no_sizes = {0};
+
 typedef struct {
     spvf_context *context;
     void (*each)(void *user, const spvf_device_info *info);

@@ -264,6 +264,9 @@ struct rt_device {
 
 /* A number of a recording, or of a content, that no other one of this process has. */
 uint64_t rt_new_recording(void);
+/* Of what is not there, in an spvf_device_info. */
+extern const spvf_capabilities rt_can_nothing;
+extern const spvf_device_sizes rt_no_sizes;
 static inline void rt_device_hurry(rt_device *d) {
     if (d->driver->hurry) d->driver->hurry(d);
 }

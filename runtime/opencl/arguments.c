@@ -18,7 +18,7 @@ typedef struct {
 static void take_host_args(numbering *to, size_t end) {
     while (to->taken < end) {
         to->last = to->host_n++;
-        to->host[to->last] = to->kernel->host_args[to->taken++];
+        to->host[to->last] = *to->kernel->host_args[to->taken++];
     }
 }
 
@@ -36,7 +36,7 @@ static void take_arg(numbering *to, const spvf_arg_info *a, bool left) {
     const uint32_t number = a->special ? to->host_n++ : to->last;
     if (a->special) to->host[number] = as_argument(a, number);
     if (!left) return;
-    const spvf_arg_info *now = &to->kernel->args[to->args_n];
+    const spvf_arg_info *now = to->kernel->args[to->args_n];
     spvf_arg_info *arg = &to->args[to->args_n++];
     *arg = *now;
     arg->closure = number;
@@ -50,8 +50,8 @@ static void number(spvf_module *m, spvf_kernel_info *k, const rt_args *all) {
     for (size_t n = 0; n < all->n; n++)
         take_arg(&to, &all->list[n], k->arg_mask[n / 64] >> n % 64 & 1);
     take_host_args(&to, k->host_arg_count);
-    k->args = to.args;
-    k->host_args = to.host;
+    k->args = RT_LIST(&m->arena, to.args, to.args_n);
+    k->host_args = RT_LIST(&m->arena, to.host, to.host_n);
     k->host_arg_count = to.host_n;
 }
 

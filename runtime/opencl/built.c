@@ -46,7 +46,7 @@ static const char *refusal_of(ir_arena *a, const ir_func *f, const spvf_kernel_i
                           "of two, up to %d",
                           k->required_subgroup_size, PASS_MAX_SUBGROUP);
     for (size_t n = 0; n < k->arg_count; n++) {
-        const spvf_arg_info *arg = &k->args[n];
+        const spvf_arg_info *arg = k->args[n];
         const char *name = arg->name ? arg->name : ir_sprintf(a, "%zu", n);
         if (arg->kind == SPVF_ARG_IMAGE)
             return ir_sprintf(a, "argument '%s' is an image, which the device has not", name);

@@ -4,7 +4,7 @@
 #include "runtime/opencl/check.h"
 
 static const char *arg_name(const struct _cl_kernel *k, cl_uint n) {
-    const char *name = k->info->host_args[n].name;
+    const char *name = k->info->host_args[n]->name;
     return name ? name : "";
 }
 
@@ -17,7 +17,7 @@ static const char *kind_wanted(const spvf_arg_info *a) {
 }
 
 static void why_size(char *why, size_t room, const struct _cl_kernel *k, cl_uint n, size_t size) {
-    const spvf_arg_info *a = &k->info->host_args[n];
+    const spvf_arg_info *a = k->info->host_args[n];
     const size_t wanted = a->kind == SPVF_ARG_BUFFER ? sizeof(cl_mem) : a->size;
     snprintf(why, room, "argument %u ('%s') of kernel '%s' has %zu bytes, not %zu", n,
              arg_name(k, n), k->info->name, wanted, size);
@@ -25,14 +25,14 @@ static void why_size(char *why, size_t room, const struct _cl_kernel *k, cl_uint
 
 static void why_value(char *why, size_t room, const struct _cl_kernel *k, cl_uint n) {
     snprintf(why, room, "argument %u ('%s') of kernel '%s' takes %s", n, arg_name(k, n),
-             k->info->name, kind_wanted(&k->info->host_args[n]));
+             k->info->name, kind_wanted(k->info->host_args[n]));
 }
 
 /* The handle that a buffer's argument is set to, if it is one that was released. */
 static const ocl_made *released_value(const struct _cl_kernel *k, cl_uint n, size_t size,
                                       const void *value) {
     cl_mem m = NULL;
-    if (n >= k->info->host_arg_count || k->info->host_args[n].kind != SPVF_ARG_BUFFER || !value ||
+    if (n >= k->info->host_arg_count || k->info->host_args[n]->kind != SPVF_ARG_BUFFER || !value ||
         size != sizeof m)
         return NULL;
     memcpy(&m, value, sizeof m);

@@ -141,7 +141,7 @@ static ocl_launch *new_fused_launch(const job *j, const rt_chain_kernel *k, rt_f
     ocl_launch *to = ocl_new_launch(j->buffer->queue, code, info->arg_count, 0, &info->range);
     if (!to) ir_throw(j->arena.cx, IR_ERR_MEMORY);
     for (size_t n = 0; n < info->arg_count; n++) {
-        const spvf_fused_arg *a = &info->args[n];
+        const spvf_fused_arg *a = info->args[n];
         const ocl_launch *from = (const ocl_launch *)j->steps->commands[r->parts[a->member]];
         to->block.args[n] = from->block.args[a->param];
     }

@@ -49,9 +49,9 @@ static uint32_t place_value(const spvf_arg_info *a, size_t *size) {
 static void place_values(cl_kernel k) {
     const spvf_kernel_info *info = k->info;
     for (size_t n = 0; n < info->host_arg_count; n++)
-        k->args[n].at = place_value(&info->host_args[n], &k->value_bytes);
+        k->args[n].at = place_value(info->host_args[n], &k->value_bytes);
     for (size_t n = 0; n < info->arg_count; n++)
-        k->places[n] = place_value(&info->args[n], &k->launch_bytes);
+        k->places[n] = place_value(info->args[n], &k->launch_bytes);
 }
 
 static cl_kernel alloc_kernel(const spvf_kernel_info *info) {
@@ -200,7 +200,7 @@ static cl_int set_value(cl_kernel k, ocl_arg *arg, const spvf_arg_info *info, si
 cl_int CL_API_CALL ocl_set_arg(cl_kernel k, cl_uint n, size_t size, const void *value) {
     if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
     if (n >= k->info->host_arg_count) return CL_INVALID_ARG_INDEX;
-    const spvf_arg_info *info = &k->info->host_args[n];
+    const spvf_arg_info *info = k->info->host_args[n];
     ocl_arg *arg = &k->args[n];
     cl_int status = info->kind == SPVF_ARG_BUFFER  ? set_buffer(k, arg, size, value)
                     : info->kind == SPVF_ARG_LOCAL ? set_local(arg, size, value)
@@ -214,7 +214,7 @@ cl_int CL_API_CALL ocl_set_arg(cl_kernel k, cl_uint n, size_t size, const void *
 cl_int CL_API_CALL ocl_set_arg_pointer(cl_kernel k, cl_uint n, const void *value) {
     if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
     if (n >= k->info->host_arg_count) return CL_INVALID_ARG_INDEX;
-    if (k->info->host_args[n].kind != SPVF_ARG_BUFFER) return CL_INVALID_ARG_VALUE;
+    if (k->info->host_args[n]->kind != SPVF_ARG_BUFFER) return CL_INVALID_ARG_VALUE;
     ocl_arg *arg = &k->args[n];
     if (arg->mem) ocl_forget_mem(arg->mem);
     arg->mem = NULL;
@@ -227,8 +227,8 @@ cl_int CL_API_CALL ocl_set_arg_pointer(cl_kernel k, cl_uint n, const void *value
 static cl_int CL_API_CALL set_kernel_arg_address(cl_kernel k, cl_uint n,
                                                  cl_mem_device_address_ext value) {
     if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
-    if (n >= k->info->host_arg_count || k->info->host_args[n].kind != SPVF_ARG_BUFFER ||
-        k->info->host_args[n].constant)
+    if (n >= k->info->host_arg_count || k->info->host_args[n]->kind != SPVF_ARG_BUFFER ||
+        k->info->host_args[n]->constant)
         return CL_INVALID_ARG_INDEX;
     return ocl_set_arg_pointer(k, n, (const void *)(uintptr_t)value);
 }
@@ -290,7 +290,7 @@ static cl_uint address_of(const spvf_arg_info *info) {
 /* Attributes of the parameter that an argument of the host is, if it is one. */
 static uint32_t attrs_of(const struct _cl_kernel *k, cl_uint host) {
     for (size_t n = 0; n < k->info->arg_count; n++)
-        if (k->info->args[n].closure == host) return k->ir->param[n].attrs;
+        if (k->info->args[n]->closure == host) return k->ir->param[n].attrs;
     return 0;
 }
 
@@ -314,7 +314,7 @@ static cl_int CL_API_CALL get_arg_info(cl_kernel k, cl_uint n, cl_kernel_arg_inf
     if (!ocl_is(k, OCL_KERNEL)) return CL_INVALID_KERNEL;
     if (n >= k->info->host_arg_count) return CL_INVALID_ARG_INDEX;
     if (!k->built->arg_info) return CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
-    const spvf_arg_info *info = &k->info->host_args[n];
+    const spvf_arg_info *info = k->info->host_args[n];
     switch (what) {
     case CL_KERNEL_ARG_ADDRESS_QUALIFIER: return ocl_give_uint(&a, address_of(info));
     case CL_KERNEL_ARG_ACCESS_QUALIFIER: return ocl_give_uint(&a, CL_KERNEL_ARG_ACCESS_NONE);
@@ -336,7 +336,7 @@ static size_t largest_group(const spvf_kernel_info *info) {
 uint64_t ocl_local_memory(cl_kernel k) {
     uint64_t bytes = k->info->local_memory;
     for (size_t n = 0; n < k->info->host_arg_count; n++)
-        if (k->info->host_args[n].kind == SPVF_ARG_LOCAL) bytes += k->args[n].size;
+        if (k->info->host_args[n]->kind == SPVF_ARG_LOCAL) bytes += k->args[n].size;
     return bytes;
 }
 

@@ -65,7 +65,7 @@ static rt_arg buffer_arg(cl_mem m) {
 
 /* False: the buffer is gone. */
 static bool copy_arg(ocl_launch *l, size_t n, const struct _cl_kernel *k) {
-    const spvf_arg_info *info = &k->info->args[n];
+    const spvf_arg_info *info = k->info->args[n];
     const ocl_arg *from = &k->args[info->closure];
     rt_arg *to = &l->block.args[n];
     const unsigned char *value = k->values + from->at + info->offset;

@@ -44,7 +44,7 @@ void rt_explain_codes(const rt_explained *e, const char *target, bool listings) 
         }
         codes[n++] = rt_explain_code(e->library->plan->context, &r, &e->report->arena);
     }
-    info->codes = codes;
+    info->codes = RT_LIST(&e->report->arena, codes, n);
     info->code_count = n;
 }
 
@@ -58,10 +58,12 @@ static const char *print_kernel(const rt_explained *e, const ir_func *f) {
 
 void rt_explain_ir(const rt_explained *e) {
     spvf_explanation *info = &e->report->info;
-    spvf_explained_member *members =
-        ir_dup(&e->report->arena, info->members, info->member_count * sizeof *members);
-    for (uint32_t k = 0; k < e->count && k < info->member_count; k++)
-        members[k].ir = print_kernel(e, e->bound[k].kernel);
-    info->members = members;
+    ir_arena *a = &e->report->arena;
+    spvf_explained_member *members = ir_new_array(a, spvf_explained_member, info->member_count);
+    for (uint32_t k = 0; k < info->member_count; k++) {
+        members[k] = *info->members[k];
+        if (k < e->count) members[k].ir = print_kernel(e, e->bound[k].kernel);
+    }
+    info->members = RT_LIST(a, members, info->member_count);
     if (info->fused) info->ir = print_kernel(e, fused_kernel(e));
 }

@@ -58,7 +58,7 @@ static void make(void *user, rt_chain_kernel *k) {
     rt_arg *args = ir_new_array(arena_of(d), rt_arg, info->arg_count);
     rt_memory *some = d->device->driver->allocate(d->device, "any", 1, NULL);
     for (size_t n = 0; n < info->arg_count; n++) {
-        const spvf_fused_arg *from = &info->args[n];
+        const spvf_fused_arg *from = info->args[n];
         args[n] = rt_device_arg(&d->bound.data[k->first + from->member].args[from->param], some);
     }
     rt_prepare_fusion(d->device, k->fusion, args);
@@ -191,12 +191,12 @@ spvf_status spvf_plan_divide(spvf_plan *plan, const spvf_explain_options *option
     if (!plan || !parts || !count)
         return rt_refuse_call(plan ? plan->context : NULL, __func__, "%s is NULL",
                               parts ? "count" : "parts");
-    if (!rt_are_options(plan->context, __func__, options)) return SPVF_ERROR_ARGUMENT;
+    spvf_explain_options want;
+    if (!rt_take_options(plan->context, __func__, &want, options)) return SPVF_ERROR_ARGUMENT;
     ir_arena_init(&arena, &plan->context->cx);
     rt_library library = {
         .plan = plan, .arena = &arena, .reflection = rt_reflection_of(spvf_default_device(NULL))};
-    division d = {.library = &library};
-    rt_copy_options(&d.want, options, sizeof d.want);
+    division d = {.library = &library, .want = want};
     spvf_status status = rt_guard(plan->context, divide, &d);
     if (status == SPVF_OK) status = copy_parts(&d, parts);
     if (status == SPVF_OK)

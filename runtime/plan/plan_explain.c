@@ -18,7 +18,7 @@ static const rt_arg *trial_args(const single_group *s) {
     rt_arg *args = ir_new_array(s->library->arena, rt_arg, info->arg_count);
     rt_memory *some = s->device->driver->allocate(s->device, "any", 1, NULL);
     for (size_t n = 0; n < info->arg_count; n++) {
-        const spvf_fused_arg *from = &info->args[n];
+        const spvf_fused_arg *from = info->args[n];
         const rt_bound_arg *a = &s->result.bound[from->member].args[from->param];
         args[n] = rt_device_arg(a, some);
     }
@@ -127,8 +127,7 @@ spvf_status spvf_plan_explain_with(spvf_plan *plan, size_t index,
                                    const spvf_explain_options *options, spvf_explanation **out) {
     spvf_explain_options o = {0};
     if (out) *out = NULL;
-    if (plan && !rt_are_options(plan->context, __func__, options)) return SPVF_ERROR_ARGUMENT;
-    rt_copy_options(&o, options, sizeof o);
+    if (plan && !rt_take_options(plan->context, __func__, &o, options)) return SPVF_ERROR_ARGUMENT;
     const rt_group_request wanted = {
         .explains = true, .has_code = o.code, .target = o.target, .listings = o.listings};
     return explain(plan, index, __func__, &wanted, out);

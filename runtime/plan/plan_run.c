@@ -9,6 +9,7 @@
 typedef struct {
     spvf_plan *plan;
     spvf_run_options options;
+    spvf_pass_options passes; /* of the options */
     spvf_run_result *result;
     ir_arena arena;   /* of the run */
     ir_arena scratch; /* of the statement that runs */
@@ -172,7 +173,7 @@ static const rt_arg *fused_args(const fused_group *g) {
     const spvf_fusion_info *info = spvf_fusion_get_info(g->fusion);
     rt_arg *args = ir_new_array(&g->job->scratch, rt_arg, info->arg_count);
     for (size_t i = 0; i < info->arg_count; i++)
-        args[i] = to_arg(g->job, &g->bound[info->args[i].member].args[info->args[i].param]);
+        args[i] = to_arg(g->job, &g->bound[info->args[i]->member].args[info->args[i]->param]);
     return args;
 }
 
@@ -197,7 +198,7 @@ static const bool *unknown_buffers(const fused_group *g) {
     bool *unknown = ir_new_array(&g->job->scratch, bool, n);
     memset(unknown, true, n);
     for (size_t i = 0; i < info->arg_count; i++) {
-        const rt_bound_arg *a = &g->bound[info->args[i].member].args[info->args[i].param];
+        const rt_bound_arg *a = &g->bound[info->args[i]->member].args[info->args[i]->param];
         if (a->arg->kind == RT_PLAN_BUFFER) unknown[a->arg->index] = false;
     }
     return unknown;
@@ -449,6 +450,7 @@ static void run_plan(void *arg) {
 }
 
 static void take_code_counts(const rt_code_counts *from, spvf_run_result *to) {
+    _Static_assert(SPVF_FACTS <= sizeof to->fact_launches / sizeof *to->fact_launches, "room");
     to->native_launches = from->launches;
     to->variants = from->variants;
     to->compile_ns = from->compile_ns;
@@ -478,9 +480,11 @@ static void close_run(run_job *j) {
 spvf_status spvf_plan_run(spvf_plan *plan, const spvf_run_options *options,
                           spvf_run_result *result) {
     spvf_run_result own = {0};
-    if (!plan || !rt_are_options(plan->context, __func__, options)) return SPVF_ERROR_ARGUMENT;
     run_job j = {.plan = plan, .result = &own};
-    rt_copy_options(&j.options, options, sizeof j.options);
+    if (!plan || !rt_take_options(plan->context, __func__, &j.options, options) ||
+        !rt_take_passes(plan->context, __func__, &j.passes, &j.options.passes) ||
+        !rt_has_size(plan->context, __func__, result))
+        return SPVF_ERROR_ARGUMENT;
     ir_arena_init(&j.arena, &plan->context->cx);
     ir_arena_init(&j.scratch, &plan->context->cx);
     j.library = (rt_library){.plan = plan,
@@ -489,7 +493,7 @@ spvf_status spvf_plan_run(spvf_plan *plan, const spvf_run_options *options,
                              .no_optimize = j.options.no_optimize};
     spvf_status status = rt_guard(plan->context, run_plan, &j);
     close_run(&j);
-    if (result) *result = own;
+    rt_give_struct(result, &own, sizeof own);
     return status == SPVF_OK && (own.failed_expects || own.reports || own.differences)
                ? SPVF_ERROR_INPUT
                : status;

@@ -38,7 +38,7 @@ from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_bool, c_char, c_char
 from dataclasses import dataclass
 from typing import Any, Iterable, Mapping, Sequence, Tuple, Union
 
-__all__ = ["Argument", "Buffer", "Context", "Device", "Error", "Fusion", "Graph", "Kernel", "Member",
+__all__ = ["Argument", "Buffer", "Context", "Device", "DeviceInfo", "Error", "Fusion", "Graph", "Kernel", "Member",
            "Module", "Program", "Refused", "features", "library_version", "version"]
 
 # --- the structures of spvfuse.h and spvfuse_queue.h; tests/python/layout.py compares them with C
@@ -78,7 +78,7 @@ class _ArgInfo(Structure):
 
 
 class _KernelInfo(Structure):
-    _fields_ = [("name", c_char_p), ("args", POINTER(_ArgInfo)), ("arg_count", c_size_t),
+    _fields_ = [("name", c_char_p), ("args", POINTER(POINTER(_ArgInfo))), ("arg_count", c_size_t),
                 ("required_local_size", c_uint32 * 3), ("local_size_hint", c_uint32 * 3),
                 ("required_subgroup_size", c_uint32), ("local_memory", c_uint64), ("refusal", c_char_p)]
 
@@ -124,7 +124,7 @@ class _ParamInfo(Structure):
 
 class _FusionInfo(Structure):
     _fields_ = [("name", c_char_p), ("range", _Range), ("args", c_void_p), ("arg_count", c_size_t),
-                ("params", POINTER(_ParamInfo)), ("param_count", c_size_t)]
+                ("params", POINTER(POINTER(_ParamInfo))), ("param_count", c_size_t)]
 
 
 class _Argument(Structure):
@@ -133,8 +133,8 @@ class _Argument(Structure):
 
 
 class _Launch(Structure):
-    _fields_ = [("program", c_void_p), ("kernel", c_char_p), ("range", _Range), ("args", POINTER(_Argument)),
-                ("arg_count", c_size_t), ("alone", c_bool)]
+    _fields_ = [("size", c_size_t), ("program", c_void_p), ("kernel", c_char_p), ("range", _Range),
+                ("args", POINTER(_Argument)), ("arg_count", c_size_t), ("alone", c_bool)]
 
 
 class _GraphOptions(Structure):
@@ -144,6 +144,30 @@ class _GraphOptions(Structure):
 
 class _GraphKernel(Structure):
     _fields_ = [("first", c_size_t), ("count", c_size_t), ("explanation", c_void_p), ("refusal", c_void_p)]
+
+
+_CAPABILITIES = ("phases", "serial", "lanes", "print", "images", "atomics64", "host_memory", "offsets", "concurrent",
+                 "in_order", "watch")
+
+
+class _Capabilities(Structure):
+    _fields_ = [(name, c_bool) for name in _CAPABILITIES] + [("subgroup_size", c_uint32)]
+
+
+class _DeviceSizes(Structure):
+    _fields_ = [("version", c_char_p), ("target", c_char_p), ("parallel", c_uint32), ("vector_bytes", c_uint32),
+                ("memory", c_uint64), ("local_memory", c_uint64), ("group_items", c_uint64),
+                ("group_size", c_uint64 * 3), ("groups", c_uint64 * 3), ("subgroup_sizes", POINTER(c_uint32)),
+                ("subgroup_size_count", c_size_t)]
+
+
+class _DeviceInfo(Structure):
+    _fields_ = [("name", c_char_p), ("description", c_char_p), ("takes_spirv", c_bool), ("usable", c_bool),
+                ("why_not", c_char_p), ("can", POINTER(_Capabilities)), ("missing", c_bool),
+                ("sizes", POINTER(_DeviceSizes))]
+
+
+_on_device = CFUNCTYPE(None, c_void_p, POINTER(_DeviceInfo))
 
 
 def _open() -> ctypes.CDLL:
@@ -182,6 +206,8 @@ for _name, _result, *_arguments in [
         ("spvf_fusion_module", c_void_p, c_void_p),
         ("spvf_explanation_text", c_void_p, c_void_p),
         ("spvf_device_open", c_int, c_void_p, c_char_p, _out),
+        ("spvf_device_describe", c_int, c_void_p, _on_device, c_void_p),
+        ("spvf_devices", c_int, c_void_p, _on_device, c_void_p),
         ("spvf_program_create", c_int, c_void_p, c_void_p, _out),
         ("spvf_program_kernel", POINTER(_KernelInfo), c_void_p, c_char_p),
         ("spvf_program_prepare", c_int, c_void_p, c_char_p, POINTER(_Range)),
@@ -272,8 +298,44 @@ class Kernel:
     @classmethod
     def _of(cls, info: _KernelInfo) -> Kernel:
         args = tuple(Argument(_decoded(a.name), _decoded(a.type_name), _KINDS[a.kind], a.size, a.read_only)
-                     for a in info.args[:info.arg_count])
+                     for a in (info.args[n][0] for n in range(info.arg_count)))
         return cls(info.name.decode(), args, _decoded(info.refusal))
+
+
+@dataclass(frozen=True)
+class DeviceInfo:
+    """What a device is, can do and has; None or 0: it is not known, or not limited.
+
+    `can` has the names of spvf_capabilities, such as "phases" and "host_memory".  `parallel` is how many
+    threads or multiprocessors run work-groups at the same time, `vector_bytes` the size of a register of
+    the processor, `memory` and `local_memory` are bytes.  A group has at most `group_items` work-items,
+    and `group_size` along each axis; a launch has at most `groups`.  `target` is what code is made for, with
+    its level, as Module.emit takes it: "x86_64:v4"."""
+    name: str
+    description: str
+    usable: bool
+    why_not: str | None
+    can: frozenset[str]
+    version: str | None
+    target: str | None
+    parallel: int
+    vector_bytes: int
+    memory: int
+    local_memory: int
+    group_items: int
+    group_size: tuple[int, int, int]
+    groups: tuple[int, int, int]
+    subgroup_size: int
+    subgroup_sizes: tuple[int, ...]
+
+    @classmethod
+    def _of(cls, info: _DeviceInfo) -> DeviceInfo:
+        can, sizes = info.can[0], info.sizes[0]
+        return cls(info.name.decode(), info.description.decode(errors="replace"), info.usable, _decoded(info.why_not),
+                   frozenset(name for name in _CAPABILITIES if getattr(can, name)), _decoded(sizes.version),
+                   _decoded(sizes.target), sizes.parallel, sizes.vector_bytes, sizes.memory, sizes.local_memory,
+                   sizes.group_items, tuple(sizes.group_size), tuple(sizes.groups), can.subgroup_size,
+                   tuple(sizes.subgroup_sizes[:sizes.subgroup_size_count]))
 
 
 class Context:
@@ -359,6 +421,13 @@ class Context:
         _library.spvf_explanation_destroy(handle)
         return text
 
+    def devices(self) -> list[DeviceInfo]:
+        """The devices of this machine, and for a kind of which it has none an entry that says why."""
+        found: list[DeviceInfo] = []
+        each = _on_device(lambda _, info: found.append(DeviceInfo._of(info[0])))
+        self._check(_library.spvf_devices(self._handle, each, None))
+        return found
+
     def device(self, name: str = "cpu") -> Device:
         """A device with a queue, by a name that `spvfuse devices` lists."""
         handle = c_void_p()
@@ -437,7 +506,7 @@ class Fusion(_Handle):
     def parameters(self) -> list[Parameter]:
         info = _library.spvf_fusion_get_info(self._handle)[0]
         return [Parameter(p.member, p.param, p.kernel.decode(), _decoded(p.name), _USES[p.use],
-                          p.arg if p.arg != 0xffffffff else None) for p in info.params[:info.param_count]]
+                          p.arg if p.arg != 0xffffffff else None) for p in (info.params[n][0] for n in range(info.param_count))]
 
 
 class Buffer(_Handle):
@@ -493,6 +562,14 @@ class Device(_Handle):
             self._queue = None
         super().__del__()
 
+    @property
+    def info(self) -> DeviceInfo:
+        """What it can do and how large it is, with the options that it was opened with."""
+        found: list[DeviceInfo] = []
+        answer = _on_device(lambda _, info: found.append(DeviceInfo._of(info[0])))
+        self._context._check(_library.spvf_device_describe(self._handle, answer, None))
+        return found[0]
+
     def program(self, module: Module) -> Program:
         """Makes a module ready for the device; it keeps nothing of the module."""
         handle = c_void_p()
@@ -536,8 +613,8 @@ class Device(_Handle):
                 buffer = given if isinstance(given, Buffer) else self.buffer(given)
                 place.buffer = buffer._handle
                 keep.append(buffer)
-        launch = _Launch(program=program._handle, kernel=info.name.encode(), range=_range(size, local),
-                         args=list_, arg_count=len(args))
+        launch = _Launch(size=ctypes.sizeof(_Launch), program=program._handle, kernel=info.name.encode(),
+                         range=_range(size, local), args=list_, arg_count=len(args))
         return launch, keep
 
     def launch(self, kernel: tuple[Program, Kernel], size: Sizes, *args: Any, local: Sizes | None = None) -> None:

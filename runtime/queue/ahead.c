@@ -29,7 +29,7 @@ static void prepare(void *arg) {
     preparation *p = arg;
     const spvf_kernel_info *k = prog_kernel(p->launch.program, p->launch.kernel);
     spvf_argument *args = ir_new_array(&p->arena, spvf_argument, k->arg_count + 1);
-    for (size_t n = 0; n < k->arg_count; n++) args[n] = make_up(&p->arena, &k->args[n]);
+    for (size_t n = 0; n < k->arg_count; n++) args[n] = make_up(&p->arena, k->args[n]);
     p->launch.args = args;
     p->launch.arg_count = k->arg_count;
     launch_prepare(&p->context, &p->launch, &p->arena);

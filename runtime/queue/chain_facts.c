@@ -76,7 +76,7 @@ static uint32_t *find_leaders(const rt_chain_link *links, const rt_chain_facts *
 static void keep_uses(rt_chain_facts *f, const rt_chain_link *links, const spvf_fusion *fusion) {
     const spvf_fusion_info *info = spvf_fusion_get_info(fusion);
     for (size_t n = 0; n < info->param_count; n++) {
-        const spvf_param_info *p = &info->params[n];
+        const spvf_param_info *p = info->params[n];
         const rt_chain_arg *a = &links[p->member].args[p->param];
         arg_facts *to = &f->args[f->members[p->member].first + p->param];
         to->use = p->use;

@@ -126,8 +126,7 @@ spvf_status spvf_queue_create(spvf_device *device, const spvf_queue_options *opt
     if (out) *out = NULL;
     if (!device || !out)
         return dev_refuse(device, __func__, "%s is NULL", device ? "out" : "device");
-    if (!dev_are_options(device, __func__, options)) return SPVF_ERROR_ARGUMENT;
-    rt_copy_options(&o, options, sizeof o);
+    if (!dev_take_struct(device, __func__, &o, options, sizeof o)) return SPVF_ERROR_ARGUMENT;
     spvf_queue *q = calloc(1, sizeof *q);
     if (!q) return SPVF_ERROR_MEMORY;
     rt_refs_init(&q->refs);

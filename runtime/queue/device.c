@@ -51,10 +51,10 @@ spvf_status dev_refuse(spvf_device *d, const char *call, const char *fmt, ...) {
     return status;
 }
 
-bool dev_are_options(spvf_device *d, const char *call, const void *options) {
+bool dev_take_struct(spvf_device *d, const char *call, void *to, const void *from, size_t size) {
     spvf_context c;
     dev_context(d, &c);
-    return rt_are_options(&c, call, options);
+    return rt_take_struct(&c, call, to, from, size);
 }
 
 /* -------------------------------------------------------------------------------------- devices */
@@ -140,8 +140,10 @@ static void describe_device(void *user, const spvf_device_info *info) {
     if (j->answered || info->missing) return;
     if (j->exact && strcmp(info->name, j->base->name) != 0) return;
     if (j->base->name[0]) own.name = j->base->name;
-    own.can = j->base->can;
-    if (driver->target) own.sizes.target = driver->target(j->base, &j->arena);
+    spvf_device_sizes sizes = *info->sizes;
+    if (driver->target) sizes.target = driver->target(j->base, &j->arena);
+    own.can = &j->base->can;
+    own.sizes = &sizes;
     j->answered = true;
     j->answer(j->user, &own);
 }
@@ -201,16 +203,6 @@ static void copy_kernels(spvf_program *p, const spvf_module *from) {
     rt_module_describe(m);
 }
 
-static const spvf_arg_info *copy_args(ir_arena *a, const spvf_arg_info *from, size_t n) {
-    spvf_arg_info *args = ir_new_array(a, spvf_arg_info, n);
-    for (size_t k = 0; k < n; k++) {
-        args[k] = from[k];
-        if (args[k].name) args[k].name = ir_strdup(a, args[k].name);
-        if (args[k].type_name) args[k].type_name = ir_strdup(a, args[k].type_name);
-    }
-    return args;
-}
-
 /* As the program sees its kernels: structs with pointers are arguments, unless they had been taken
  * apart before; then it knows of them what the module knew, which may be gone soon. */
 static void describe_for_host(spvf_program *p, const spvf_module *from) {
@@ -223,7 +215,7 @@ static void describe_for_host(spvf_program *p, const spvf_module *from) {
         k->args = m->kernels[n].host_args;
         k->arg_count = m->kernels[n].host_arg_count;
         if (!was || was->host_args == was->args) continue;
-        k->host_args = copy_args(&p->module->arena, was->host_args, was->host_arg_count);
+        k->host_args = rt_copy_args(&p->module->arena, was->host_args, was->host_arg_count);
         k->host_arg_count = was->host_arg_count;
     }
 }

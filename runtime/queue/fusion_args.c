@@ -30,7 +30,7 @@ static spvf_status refuse_param(const mapping *m, const spvf_param_info *p, cons
 /* Does each member have as many arguments as its kernel takes? */
 static spvf_status check_counts(const mapping *m) {
     for (size_t n = 0; n < m->info->param_count; n++) {
-        const spvf_param_info *p = &m->info->params[n];
+        const spvf_param_info *p = m->info->params[n];
         const bool last = n + 1 == m->info->param_count || p[1].member != p->member;
         if (p->param >= m->counts[p->member]) return refuse_param(m, p, "is given no argument");
         if (!m->members[p->member]) return refuse_param(m, p, "is given arguments at NULL");
@@ -63,6 +63,6 @@ spvf_status spvf_fusion_arguments(const spvf_fusion *fusion, const spvf_argument
                               m.info->arg_count, count);
     spvf_status status = check_counts(&m);
     for (size_t n = 0; status == SPVF_OK && n < m.info->param_count; n++)
-        status = take_argument(&m, &m.info->params[n], args);
+        status = take_argument(&m, m.info->params[n], args);
     return status;
 }

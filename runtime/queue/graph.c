@@ -12,8 +12,7 @@
 spvf_status graph_create(spvf_device *d, const char *call, const spvf_graph_options *options,
                          spvf_graph **out) {
     spvf_graph_options o;
-    if (!dev_are_options(d, call, options)) return SPVF_ERROR_ARGUMENT;
-    rt_copy_options(&o, options, sizeof o);
+    if (!dev_take_struct(d, call, &o, options, sizeof o)) return SPVF_ERROR_ARGUMENT;
     if ((unsigned)o.barrier > SPVF_BARRIER_NONE)
         return dev_refuse(d, call, "%d is no barrier policy", (int)o.barrier);
     spvf_graph *g = calloc(1, sizeof *g);
@@ -119,17 +118,18 @@ spvf_status graph_record(spvf_graph *g, const spvf_launch *w) {
 }
 
 spvf_status spvf_graph_launch(spvf_graph *g, const spvf_launch *w, size_t *index) {
-    spvf_launch found;
+    spvf_launch own, found;
     if (!w) return graph_refuse(g, __func__, "what is NULL");
     spvf_status status = check_recording(g, __func__);
-    spvf_device *device = w->program ? w->program->device : NULL;
-    if (status == SPVF_OK)
-        status = launch_find_buffers(device ? device : g->device, __func__, w, &found);
+    if (status == SPVF_OK) status = launch_take(g->device, __func__, w, &own);
+    if (status != SPVF_OK) return status;
+    spvf_device *device = own.program ? own.program->device : g->device;
+    status = launch_find_buffers(device, __func__, &own, &found);
     if (status != SPVF_OK) return status;
     status = launch_check_spread(g->device, __func__, &found);
     if (status == SPVF_OK) status = graph_record(g, &found);
     if (status == SPVF_OK && index) *index = g->nodes.n - 1;
-    launch_release_buffers(w, &found);
+    launch_release_buffers(&own, &found);
     return status;
 }
 
@@ -189,9 +189,9 @@ static size_t reach(const spvf_argument *a) { return a->buffer->size - a->offset
 static void find_args(const given_to *to, spvf_argument *args) {
     const spvf_fusion_info *info = spvf_fusion_get_info(to->kernel->fusion);
     for (size_t n = 0; n < info->arg_count; n++)
-        args[n] = *given(to, info->args[n].member, info->args[n].param);
+        args[n] = *given(to, info->args[n]->member, info->args[n]->param);
     for (size_t n = 0; n < info->param_count; n++) {
-        const spvf_param_info *p = &info->params[n];
+        const spvf_param_info *p = info->params[n];
         if (p->use != SPVF_PARAM_SAME || p->kind != SPVF_ARG_BUFFER) continue;
         const spvf_argument *a = given(to, p->member, p->param);
         if (a->buffer && reach(a) > reach(&args[p->arg])) args[p->arg] = *a;
@@ -259,7 +259,7 @@ static void make_links(void *arg) {
         const spvf_launch *l = &n->launch;
         const spvf_kernel_info *info = prog_kernel(l->program, l->kernel);
         for (size_t a = 0; a < l->arg_count; a++)
-            args[a] = chain_arg(c->graph, c->part->device, &info->args[a], &l->args[a]);
+            args[a] = chain_arg(c->graph, c->part->device, info->args[a], &l->args[a]);
         c->links[k] = (rt_chain_link){.module = l->program->module,
                                       .kernel = info,
                                       .range = l->range,

@@ -17,11 +17,11 @@ spvf_status spvf_graph_set_value(spvf_graph *g, size_t index, size_t arg, const 
     if (arg >= k->arg_count)
         return graph_refuse(g, __func__, "launch %zu has %zu arguments, no %zu", index,
                             k->arg_count, arg);
-    if (k->args[arg].kind != SPVF_ARG_VALUE)
+    if (k->args[arg]->kind != SPVF_ARG_VALUE)
         return graph_refuse(g, __func__, "argument %zu of launch %zu is no value", arg, index);
-    if (k->args[arg].size != size)
+    if (k->args[arg]->size != size)
         return graph_refuse(g, __func__, "argument %zu of launch %zu has %llu bytes, not %zu", arg,
-                            index, (unsigned long long)k->args[arg].size, size);
+                            index, (unsigned long long)k->args[arg]->size, size);
     const char *why = launch_set_value(l, arg, bytes, g->committed && !g->options.unfused);
     if (!why) graph_forget_run(g);
     return why ? graph_refuse(g, __func__, "argument %zu of launch %zu: %s", arg, index, why)

@@ -162,7 +162,7 @@ static void follow_launch(spvf_graph *g, uint32_t launch, uint32_t part) {
         fetch(g, h, h->places.data[place].same, part);
     }
     for (size_t a = 0; a < l->arg_count; a++) {
-        if (!l->args[a].buffer || info->args[a].read_only) continue;
+        if (!l->args[a].buffer || info->args[a]->read_only) continue;
         graph_home *h = home_of(g, l->args[a].buffer);
         const uint32_t place = find_place(g, h, l->program->device);
         h->valid = 1ull << h->places.data[place].same;

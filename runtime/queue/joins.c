@@ -127,8 +127,8 @@ bool launch_join(spvf_queue *q, const spvf_launch *w, const spvf_wait *wait, spv
     for (size_t n = 0; n < w->arg_count; n++) {
         spvf_buffer *b = w->args[n].buffer;
         if (b && !atomic_load_explicit(&b->is_made, memory_order_acquire)) return false;
-        args[n] = launch_arg(q->device, &info->args[n], &w->args[n]);
-        if (b) add_use(use, &uses, b, !info->args[n].read_only);
+        args[n] = launch_arg(q->device, info->args[n], &w->args[n]);
+        if (b) add_use(use, &uses, b, !info->args[n]->read_only);
     }
     const rt_command command = {.kind = RT_COMMAND_LAUNCH,
                                 .launch = {known, &w->range, args, w->arg_count, .uneven = false}};

@@ -25,7 +25,7 @@ void launch_prepare(spvf_context *c, const spvf_launch *w, ir_arena *scratch) {
     spvf_device *d = w->program->device;
     const spvf_kernel_info *k = prog_kernel(w->program, w->kernel);
     rt_arg *args = ir_new_array(scratch, rt_arg, w->arg_count);
-    for (size_t n = 0; n < w->arg_count; n++) args[n] = launch_arg(d, &k->args[n], &w->args[n]);
+    for (size_t n = 0; n < w->arg_count; n++) args[n] = launch_arg(d, k->args[n], &w->args[n]);
     rt_function *f = find_function(c, w->program, k);
     const rt_launch l = {f, &w->range, args, w->arg_count, .ahead = true};
     rt_shared_prepare(c, &d->shared, &l);
@@ -45,19 +45,19 @@ typedef struct {
 IR_PRINTF(3, 4)
 static spvf_status refuse_arg(const checking *c, size_t n, const char *fmt, ...) {
     char text[300];
-    const char *name = c->info->args[n].name;
+    const char *name = c->info->args[n]->name;
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     return dev_refuse(c->device, c->call, "kernel '%s', argument %u%s%s%s: %s", c->launch->kernel,
-                      c->info->args[n].closure, name ? " (" : "", name ? name : "", name ? ")" : "",
-                      text);
+                      c->info->args[n]->closure, name ? " (" : "", name ? name : "",
+                      name ? ")" : "", text);
 }
 
 static spvf_status check_buffer(const checking *c, size_t n) {
     const spvf_argument *a = &c->launch->args[n];
-    if (!a->buffer && (c->info->args[n].member || c->launch->program->fused)) return SPVF_OK;
+    if (!a->buffer && (c->info->args[n]->member || c->launch->program->fused)) return SPVF_OK;
     if (!a->buffer) return refuse_arg(c, n, "takes a buffer, which is NULL");
     if (a->bytes) return refuse_arg(c, n, "takes a buffer, and is given bytes as well");
     if (a->buffer->device != c->device && !c->spread)
@@ -72,7 +72,7 @@ static spvf_status check_buffer(const checking *c, size_t n) {
 
 static spvf_status check_value(const checking *c, size_t n) {
     const spvf_argument *a = &c->launch->args[n];
-    size_t size = (size_t)c->info->args[n].size;
+    size_t size = (size_t)c->info->args[n]->size;
     if (a->buffer) return refuse_arg(c, n, "takes a value, and is given a buffer");
     if (!a->bytes) return refuse_arg(c, n, "takes a value, and bytes is NULL");
     if (a->size != size)
@@ -89,7 +89,7 @@ static spvf_status check_local(const checking *c, size_t n) {
 }
 
 static spvf_status check_arg(const checking *c, size_t n) {
-    switch (c->info->args[n].kind) {
+    switch (c->info->args[n]->kind) {
     case SPVF_ARG_BUFFER: return check_buffer(c, n);
     case SPVF_ARG_LOCAL: return check_local(c, n);
     case SPVF_ARG_VALUE: return check_value(c, n);
@@ -188,9 +188,9 @@ static void copy_args(launch_batch *b, const launch_part *p, const spvf_launch *
     unsigned char *at = block.values;
     for (size_t n = 0; n < w->arg_count; n++) {
         const spvf_argument *a = &w->args[n];
-        block.args[n] = launch_arg(p->program->device, &p->info->args[n], a);
+        block.args[n] = launch_arg(p->program->device, p->info->args[n], a);
         if (a->buffer) {
-            cmd_add_use(b->use, &b->uses, a->buffer, !p->info->args[n].read_only);
+            cmd_add_use(b->use, &b->uses, a->buffer, !p->info->args[n]->read_only);
         } else if (a->bytes) {
             block.args[n].bytes = memcpy(at, a->bytes, a->size);
             at += aligned(a->size);
@@ -346,13 +346,14 @@ spvf_status launch_enqueue(spvf_queue *q, const spvf_launch *w, const spvf_wait 
 
 spvf_status spvf_queue_launch(spvf_queue *q, const spvf_launch *w, const spvf_wait *wait,
                               spvf_event **out) {
-    spvf_launch found;
+    spvf_launch own, found;
     if (out) *out = NULL;
     if (!q || !w)
         return dev_refuse(q ? q->device : NULL, __func__, "%s is NULL", q ? "what" : "queue");
-    spvf_status status = launch_find_buffers(q->device, __func__, w, &found);
+    spvf_status status = launch_take(q->device, __func__, w, &own);
+    if (status == SPVF_OK) status = launch_find_buffers(q->device, __func__, &own, &found);
     if (status != SPVF_OK) return status;
     status = launch_enqueue(q, &found, wait, out);
-    launch_release_buffers(w, &found);
+    launch_release_buffers(&own, &found);
     return status;
 }

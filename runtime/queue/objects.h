@@ -56,7 +56,7 @@ spvf_status dev_submit(spvf_device *d, rt_submission *s, rt_progress *progress);
 /* What kernels print; user: the device. */
 void dev_print(void *user, const char *text);
 /* Was their size set?  Otherwise says that it was not. */
-bool dev_are_options(spvf_device *d, const char *call, const void *options);
+bool dev_take_struct(spvf_device *d, const char *call, void *to, const void *from, size_t size);
 /* A context for this thread, whose messages are the device's. */
 void dev_context(spvf_device *d, spvf_context *out);
 /* Says what is wrong with the arguments of a call; without a device there is no message.  Gives
@@ -208,6 +208,9 @@ spvf_status cmd_check_wait(spvf_device *d, const char *call, const spvf_wait *wa
 /* The launch with an argument for each parameter, and buffers in the place of addresses (pointers.c):
  * *out is to be released, and lives as long as the original.  SPVF_OK, or what is wrong has been
  * said.  Of the functions for launches, those of the user take the original, and others *out. */
+/* A launch of the user, of whatever version. */
+spvf_status launch_take(spvf_device *d, const char *call, const spvf_launch *what,
+                        spvf_launch *out);
 spvf_status launch_find_buffers(spvf_device *d, const char *call, const spvf_launch *what,
                                 spvf_launch *out);
 void launch_release_buffers(const spvf_launch *what, spvf_launch *out);

@@ -31,7 +31,7 @@ static void add_place(chain_places *to, chain_place p, const rt_chain_arg *a,
 void chain_add_places(chain_places *to, const rt_chain_link *l, const spvf_kernel_info *kernel,
                       uint32_t member, const pass_reach *reach) {
     for (uint32_t n = 0; n < kernel->arg_count; n++) {
-        const chain_place p = {.member = member, .param = n, .writes = !kernel->args[n].read_only};
+        const chain_place p = {.member = member, .param = n, .writes = !kernel->args[n]->read_only};
         if (l->args[n].memory) add_place(to, p, &l->args[n], reach ? &reach[n] : NULL);
     }
 }

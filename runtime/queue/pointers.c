@@ -23,7 +23,7 @@ static spvf_status check_closures(spvf_device *d, const char *call, const spvf_l
                           k->host_arg_count, w->arg_count);
     if (!w->args) return dev_refuse(d, call, "%zu arguments at NULL", w->arg_count);
     for (size_t n = 0; n < k->arg_count; n++) {
-        const spvf_arg_info *info = &k->args[n], *host = &k->host_args[info->closure];
+        const spvf_arg_info *info = k->args[n], *host = k->host_args[info->closure];
         const spvf_argument *a = &w->args[info->closure];
         if (!info->member) continue;
         if (a->buffer || a->address || !a->bytes)
@@ -49,8 +49,8 @@ static spvf_argument member_of(const spvf_argument *closure, const spvf_arg_info
 
 static void unpack(const spvf_launch *w, const spvf_kernel_info *k, spvf_argument *args) {
     for (size_t n = 0; n < k->arg_count; n++) {
-        const spvf_argument *given = &w->args[k->args[n].closure];
-        args[n] = k->args[n].member ? member_of(given, &k->args[n]) : *given;
+        const spvf_argument *given = &w->args[k->args[n]->closure];
+        args[n] = k->args[n]->member ? member_of(given, k->args[n]) : *given;
     }
 }
 
@@ -92,6 +92,15 @@ static bool has_addresses(const spvf_launch *w) {
     return false;
 }
 
+spvf_status launch_take(spvf_device *d, const char *call, const spvf_launch *what,
+                        spvf_launch *out) {
+    if (what->size == sizeof *what)
+        *out = *what;
+    else if (!dev_take_struct(d, call, out, what, sizeof *out))
+        return SPVF_ERROR_ARGUMENT;
+    return SPVF_OK;
+}
+
 spvf_status launch_find_buffers(spvf_device *d, const char *call, const spvf_launch *what,
                                 spvf_launch *out) {
     const spvf_kernel_info *k = prog_kernel(what->program, what->kernel);
@@ -110,8 +119,8 @@ spvf_status launch_find_buffers(spvf_device *d, const char *call, const spvf_lau
         memcpy(args, what->args, what->arg_count * sizeof *args);
     out->args = args;
     for (size_t n = 0; n < out->arg_count; n++) {
-        const uint32_t number = closures ? k->args[n].closure : (uint32_t)n;
-        status = find(&at, number, closures && k->args[n].member, &args[n]);
+        const uint32_t number = closures ? k->args[n]->closure : (uint32_t)n;
+        status = find(&at, number, closures && k->args[n]->member, &args[n]);
         if (status == SPVF_OK) continue;
         release(out, n);
         return status;
@@ -134,8 +143,8 @@ static void *place_of(const spvf_argument *a) {
 /* Why a member cannot become what it is in the new bytes, or NULL. */
 static const char *refuse_member(const spvf_launch *l, size_t n, const void *bytes, bool fused) {
     const spvf_kernel_info *k = prog_kernel(l->program, l->kernel);
-    const spvf_argument now = member_of(&(spvf_argument){.bytes = bytes}, &k->args[n]);
-    if (k->args[n].kind == SPVF_ARG_BUFFER)
+    const spvf_argument now = member_of(&(spvf_argument){.bytes = bytes}, k->args[n]);
+    if (k->args[n]->kind == SPVF_ARG_BUFFER)
         return now.address == place_of(&l->args[n])
                    ? NULL
                    : "a pointer in the struct is another one: spvf_graph_set_buffer changes that";
@@ -148,12 +157,12 @@ static const char *refuse_member(const spvf_launch *l, size_t n, const void *byt
 const char *launch_set_value(const spvf_launch *l, size_t arg, const void *bytes, bool fused) {
     const spvf_kernel_info *k = prog_kernel(l->program, l->kernel);
     for (size_t n = 0; n < k->arg_count; n++) {
-        if (k->args[n].closure != arg || !k->args[n].member) continue;
+        if (k->args[n]->closure != arg || !k->args[n]->member) continue;
         const char *why = refuse_member(l, n, bytes, fused);
         if (why) return why;
     }
     for (size_t n = 0; n < k->arg_count; n++) {
-        const spvf_arg_info *info = &k->args[n];
+        const spvf_arg_info *info = k->args[n];
         if (info->closure != arg || info->kind != SPVF_ARG_VALUE) continue;
         void *to = (void *)(uintptr_t)l->args[n].bytes; /* the graph's */
         memcpy(to, (const char *)bytes + info->offset, l->args[n].size);

@@ -76,7 +76,8 @@ static void need(spvf_status s, const char *what) {
 
 static void add(setting *t, const char *kernel, size_t items, unsigned from, size_t args) {
     const spvf_argument arg[] = {{.buffer = t->line[from]}, {.buffer = t->line[!from]}};
-    const spvf_launch l = {.program = t->program,
+    const spvf_launch l = {.size = sizeof l,
+                           .program = t->program,
                            .kernel = kernel,
                            .range = {.dims = 1, .global = {items}, .local = {group}},
                            .args = arg,

@@ -79,7 +79,7 @@ static void range_text(const spvf_range *range, char *out, size_t room) {
 static bool has_decision(const runner *r, const char *rule, size_t n, const char *text) {
     const spvf_fusion_info *info = info_of(r);
     for (size_t k = 0; k < info->decision_count; k++) {
-        const spvf_decision *d = &info->decisions[k];
+        const spvf_decision *d = info->decisions[k];
         bool same = strlen(d->rule) == n && memcmp(d->rule, rule, n) == 0;
         if (same && (!text || strcmp(d->text, text) == 0)) return true;
     }
@@ -90,7 +90,7 @@ static bool holds_args(const runner *r, const char *names) {
     char got[LINE] = "";
     for (size_t k = 0; k < info_of(r)->arg_count; k++) {
         if (k) row_append(got, " ");
-        row_append(got, info_of(r)->args[k].info.name);
+        row_append(got, info_of(r)->args[k]->info->name);
     }
     return strcmp(got, names) == 0;
 }
@@ -100,7 +100,7 @@ static bool holds_use(const runner *r, const char *item) {
     static const char *const uses[] = {"used", "same", "constant", "unused", "promoted"};
     const char *dot = strchr(item, '.'), *space = dot ? strchr(dot, ' ') : NULL;
     for (size_t k = 0; space && k < info_of(r)->param_count; k++) {
-        const spvf_param_info *p = &info_of(r)->params[k];
+        const spvf_param_info *p = info_of(r)->params[k];
         bool named = strlen(p->kernel) == (size_t)(dot - item) &&
                      memcmp(p->kernel, item, (size_t)(dot - item)) == 0;
         bool numbered = *item == '#' && strtoul(item + 1, NULL, 10) == p->member;
@@ -175,7 +175,7 @@ static void say_what_came(runner *r) {
     range_text(&info_of(r)->range, text, sizeof text);
     complain(r, "got: ", text);
     for (size_t k = 0; k < info_of(r)->decision_count; k++) {
-        printf("  %s: %s\n", info_of(r)->decisions[k].rule, info_of(r)->decisions[k].text);
+        printf("  %s: %s\n", info_of(r)->decisions[k]->rule, info_of(r)->decisions[k]->text);
     }
 }
 
@@ -228,7 +228,7 @@ static bool run(runner *r, const char *device, bool unfused, bool validate,
 /* What is promoted holds what it held before. */
 static void expect_untouched(runner *r) {
     for (size_t k = 0; k < info_of(r)->param_count; k++) {
-        const spvf_param_info *p = &info_of(r)->params[k];
+        const spvf_param_info *p = info_of(r)->params[k];
         if (p->use != SPVF_PARAM_PROMOTED) continue;
         const buffer *b = &r->buffers[r->buffer_of[p->member][p->param]];
         if (!b->printed[0][0] || strcmp(b->printed[0], b->printed[1]) != 0)
@@ -237,7 +237,7 @@ static void expect_untouched(runner *r) {
 }
 
 static void run_both(runner *r, const char *wanted) {
-    spvf_run_result result = {0};
+    spvf_run_result result = {.size = sizeof result};
     if (!run(r, NULL, true, false, &result)) complain(r, "the unfused run fails: ", r->errors);
     for (unsigned k = 0; k < r->nbuffers; k++)
         memcpy(r->buffers[k].unfused, r->buffers[k].fused, sizeof r->buffers[k].fused);

@@ -61,8 +61,12 @@ static bool launch(running *r, const spvf_range *range, const dt_buffer *b, size
              SPVF_OK;
         args[k].buffer = r->buffer[k];
     }
-    const spvf_launch l = {
-        .program = r->program, .kernel = "k", .range = *range, .args = args, .arg_count = n};
+    const spvf_launch l = {.size = sizeof l,
+                           .program = r->program,
+                           .kernel = "k",
+                           .range = *range,
+                           .args = args,
+                           .arg_count = n};
     ok = ok && spvf_queue_launch(r->queue, &l, NULL, NULL) == SPVF_OK;
     for (size_t k = 0; ok && k < n; k++)
         if (b[k].bytes)

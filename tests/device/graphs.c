@@ -58,7 +58,8 @@ static spvf_launch link_of(const setting *s, spvf_argument args[3], int to, int 
     args[0] = (spvf_argument){.buffer = s->buffer[to]};
     args[1] = (spvf_argument){.buffer = s->buffer[from]};
     args[2] = (spvf_argument){.bytes = by, .size = sizeof *by};
-    return (spvf_launch){.program = s->program,
+    return (spvf_launch){.size = sizeof(spvf_launch),
+                         .program = s->program,
                          .kernel = "k",
                          .range = {.dims = 1, .global = {ITEMS}},
                          .args = args,

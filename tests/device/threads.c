@@ -26,7 +26,8 @@ typedef struct {
 
 static bool run_all(worker *w, spvf_queue *q, spvf_buffer *x, int32_t *values) {
     const spvf_argument args[] = {{.buffer = x}, {.bytes = &w->by, .size = sizeof w->by}};
-    const spvf_launch l = {.program = w->program,
+    const spvf_launch l = {.size = sizeof l,
+                           .program = w->program,
                            .kernel = "k",
                            .range = {.dims = 1, .global = {ITEMS}},
                            .args = args,

@@ -337,7 +337,8 @@ static bool run(bench *b, unsigned n, unsigned char *result) {
     char kernel[16];
     snprintf(kernel, sizeof kernel, "k%u", n);
     const spvf_argument args[] = {{.buffer = b->in}, {.buffer = b->out}};
-    const spvf_launch what = {.program = b->program,
+    const spvf_launch what = {.size = sizeof what,
+                              .program = b->program,
                               .kernel = kernel,
                               .range = {.dims = 1, .global = {ITEMS}, .local = {ITEMS}},
                               .args = args,

@@ -91,7 +91,7 @@ static bool runs(job *j, spvf_plan *p, const char *device, bool fused, struct bu
 
 static void expect_native(job *j, spvf_plan *p, const char *device, bool fused) {
     const struct buffers *want = fused ? &j->fused : &j->unfused;
-    spvf_run_result r;
+    spvf_run_result r = {.size = sizeof r};
     if (!runs(j, p, device, fused, &j->native, &r)) fail(j, "native code does not run");
     for (size_t k = 0; k < want->n; k++)
         if (want->bytes[k] != j->native.bytes[k]) {
@@ -125,15 +125,15 @@ static bool has_promotions(spvf_plan *p) {
     if (spvf_plan_fuse(p, 0, &f) != SPVF_OK) return false;
     const spvf_fusion_info *info = spvf_fusion_get_info(f);
     for (size_t k = 0; k < info->decision_count; k++)
-        found |= strcmp(info->decisions[k].rule, "promote.private") == 0 ||
-                 strcmp(info->decisions[k].rule, "promote.local") == 0;
+        found |= strcmp(info->decisions[k]->rule, "promote.private") == 0 ||
+                 strcmp(info->decisions[k]->rule, "promote.local") == 0;
     spvf_fusion_destroy(f);
     return found;
 }
 
 /* A refusal is a warning with its reason. */
 static void check_plan(job *j, spvf_plan *p, spvf_context *c) {
-    spvf_run_result r;
+    spvf_run_result r = {.size = sizeof r};
     if (!runs(j, p, NULL, false, &j->unfused, &r)) {
         pipelines.at_fault++;
         return;

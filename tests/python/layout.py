@@ -9,7 +9,8 @@ names = {"_Message": "spvf_message", "_ContextOptions": "spvf_context_options", 
          "_Member": "spvf_member", "_Identity": "spvf_identity", "_Promotion": "spvf_promotion",
          "_FuseOptions": "spvf_fuse_options", "_ParamInfo": "spvf_param_info", "_FusionInfo": "spvf_fusion_info",
          "_Argument": "spvf_argument", "_Launch": "spvf_launch", "_GraphOptions": "spvf_graph_options",
-         "_GraphKernel": "spvf_graph_kernel"}
+         "_GraphKernel": "spvf_graph_kernel", "_Capabilities": "spvf_capabilities",
+         "_DeviceSizes": "spvf_device_sizes", "_DeviceInfo": "spvf_device_info"}
 cut = {"_PassOptions", "_FuseOptions", "_KernelInfo", "_FusionInfo"}
 found = {name for name, value in vars(spvfuse).items() if isinstance(value, type)
          and issubclass(value, spvfuse.Structure) and value is not spvfuse.Structure}

@@ -55,6 +55,25 @@ class Modules(unittest.TestCase):
         self.assertIn("cpu", features["devices"].split())
         self.assertTrue(features["opencl-c"].startswith("/"), features)
 
+    def test_devices(self):
+        devices = {device.name: device for device in self.context.devices()}
+        check = devices["check"]
+        self.assertTrue(check.usable and "host_memory" not in check.can and "print" in check.can)
+        self.assertEqual((check.parallel, check.target, check.vector_bytes), (1, None, 0))
+        self.assertGreater(check.memory, 1 << 20)
+        cpu = devices["cpu"]
+        self.assertEqual(cpu.target, spvfuse.features()["native"])
+        self.assertEqual(cpu.version, spvfuse.library_version())
+        self.assertEqual(cpu.group_size, (cpu.group_items,) * 3)
+        self.assertEqual(cpu.subgroup_sizes, (1, 2, 4, 8, 16, 32, 64))
+        for device in devices.values():
+            self.assertTrue(device.usable or device.why_not, device)
+        opened = self.context.device("cpu:v2,simd=4").info
+        self.assertEqual((opened.name, opened.target), ("cpu:v2,simd=4", "x86_64:v2,simd=4"))
+        self.assertIn("lanes", opened.can)
+        self.assertNotIn("lanes", self.context.device("cpu:simd=1").info.can)
+        self.assertEqual(self.context.device("check").info.subgroup_size, 8)
+
     def test_build(self):
         module = self.context.load(b"kernel void k(global int *x) { *x = N; }", name="k", build="-DN=7")
         self.assertIn("7", str(module))

@@ -131,6 +131,30 @@ ahead() {
 }
 case $build in build) check "code for a program in C++" ahead ;; esac
 
+# Devices for a program in C++.
+cat >"$work/sizes.cpp" <<'C'
+#include "runtime/spvfuse.hpp"
+#include <cstring>
+int main() {
+    spvf::context context;
+    bool check = false;
+    for (const spvf::device_info &d : spvf::devices(context)) {
+        check |= d.name == "check" && d.usable && d.parallel == 1 && d.memory > 1 << 20;
+        if (!d.usable && d.why_not.empty()) return 1;
+        if (d.missing && (d.usable || !d.target.empty())) return 2;
+    }
+    if (!check) return 3;
+    const spvf::device_info cpu = spvf::device(context, "cpu:v2,simd=4").info();
+    if (cpu.name != "cpu:v2,simd=4" || cpu.target != "x86_64:v2,simd=4" || !cpu.can.host_memory) return 4;
+    if (cpu.subgroup_sizes.size() != 7 || cpu.subgroup_sizes[6] != 64) return 5;
+    return cpu.version == spvf_version_text() && cpu.group_size[2] == cpu.group_items ? 0 : 6;
+}
+C
+sizes() {
+    g++ -std=c++17 -Wall -Wextra -I. "$work/sizes.cpp" -o "$work/sizes" "$build/libspvfuse.a" -lm && "$work/sizes"
+}
+case $build in build) check "devices for a program in C++" sizes ;; esac
+
 # What the loader and the compiler were asked for, and that nothing says where it was built.
 is_hardened() {
     for file in "$build/libspvfuse.so" "$build/libspvfuse_icd.so" "$build/spvfuse"; do

@@ -57,7 +57,8 @@ static bool use(void *library, bool keep) {
     if (!ok) return false;
     const spvf_argument args[] = {
         {.buffer = b[0]}, {.buffer = b[1]}, {.bytes = &k, .size = sizeof k}};
-    const spvf_launch what = {.program = p,
+    const spvf_launch what = {.size = sizeof what,
+                              .program = p,
                               .kernel = "add",
                               .range = {.dims = 1, .global = {COUNT}},
                               .args = args,

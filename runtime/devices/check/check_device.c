@@ -392,13 +392,14 @@ static rt_device *open_device(spvf_context *context, const char *options) {
 
 static void list_devices(spvf_context *context,
                          void (*each)(void *user, const spvf_device_info *info), void *user) {
-    const spvf_device_info info = {
-        .name = "check",
-        .description = "the interpreter: slow, and reports every fault",
-        .takes_spirv = true,
-        .usable = true,
-        .can = capabilities,
-        .sizes = {.version = spvf_version_text(), .parallel = 1, .memory = rt_memory_of_machine()}};
+    const spvf_device_sizes sizes = {
+        .version = spvf_version_text(), .parallel = 1, .memory = rt_memory_of_machine()};
+    const spvf_device_info info = {.name = "check",
+                                   .description = "the interpreter: slow, and reports every fault",
+                                   .takes_spirv = true,
+                                   .usable = true,
+                                   .can = &capabilities,
+                                   .sizes = &sizes};
     (void)context;
     each(user, &info);
 }

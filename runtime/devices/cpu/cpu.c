@@ -283,26 +283,26 @@ static void list_devices(spvf_context *context,
     const unsigned level = rt_cpu_level();
     char text[80], target[80];
     (void)context;
-    spvf_device_info info = {
-        .name = "cpu",
-        .description = text,
-        .takes_spirv = true,
-        .usable = !why_not_usable(),
-        .why_not = why_not_usable(),
-        .can = capabilities,
-        .sizes = {.version = spvf_version_text(),
-                  .parallel = rt_default_threads(),
-                  .memory = rt_memory_of_machine(),
-                  .group_items = CPU_GROUP_ITEMS,
-                  .subgroup_sizes = subgroups,
-                  .subgroup_size_count = sizeof subgroups / sizeof *subgroups}};
-    for (unsigned d = 0; d < 3; d++) info.sizes.group_size[d] = CPU_GROUP_ITEMS;
+    spvf_device_sizes sizes = {.version = spvf_version_text(),
+                               .parallel = rt_default_threads(),
+                               .memory = rt_memory_of_machine(),
+                               .group_items = CPU_GROUP_ITEMS,
+                               .subgroup_sizes = subgroups,
+                               .subgroup_size_count = sizeof subgroups / sizeof *subgroups};
+    const spvf_device_info info = {.name = "cpu",
+                                   .description = text,
+                                   .takes_spirv = true,
+                                   .usable = !why_not_usable(),
+                                   .why_not = why_not_usable(),
+                                   .can = &capabilities,
+                                   .sizes = &sizes};
+    for (unsigned d = 0; d < 3; d++) sizes.group_size[d] = CPU_GROUP_ITEMS;
     snprintf(text, sizeof text, "native code for %s, %u threads", level_text(level, (char[40]){0}),
              rt_default_threads());
     if (level) {
         snprintf(target, sizeof target, "%s:%s", m->name, cg_level_name(m, level));
-        info.sizes.target = target;
-        info.sizes.vector_bytes = m->describe(level).vector_bytes;
+        sizes.target = target;
+        sizes.vector_bytes = m->describe(level).vector_bytes;
     }
     each(user, &info);
 }

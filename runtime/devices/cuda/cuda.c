@@ -57,23 +57,28 @@ static void list_one(const cu_calls *cu, int n, void (*each)(void *user, const s
     cu->name(description, sizeof description, d);
     cu->version(&cu_version);
     snprintf(name, sizeof name, "cuda:%d", n);
+    spvf_device_sizes sizes = sizes_of(cu, d);
     spvf_device_info info = {.name = name,
                              .description = description,
                              .usable = newest_sm(generation_of(cu, d)) != 0,
-                             .can = capabilities,
-                             .sizes = sizes_of(cu, d)};
+                             .can = &capabilities,
+                             .sizes = &sizes};
     snprintf(version, sizeof version, "CUDA %d.%d", cu_version / 1000, cu_version % 1000 / 10);
     snprintf(target, sizeof target, "ptx:sm_%u", newest_sm(generation_of(cu, d)));
-    if (cu_version) info.sizes.version = version;
-    if (info.usable) info.sizes.target = target;
+    if (cu_version) sizes.version = version;
+    if (info.usable) sizes.target = target;
     if (!info.usable) info.why_not = "it is older than sm_70";
     each(user, &info);
 }
 
 static void list_none(const char *why, void (*each)(void *user, const spvf_device_info *),
                       void *user) {
-    each(user, &(spvf_device_info){
-                   .name = "cuda", .description = "NVIDIA GPU", .why_not = why, .missing = true});
+    each(user, &(spvf_device_info){.name = "cuda",
+                                   .description = "NVIDIA GPU",
+                                   .why_not = why,
+                                   .can = &rt_can_nothing,
+                                   .missing = true,
+                                   .sizes = &rt_no_sizes});
 }
 
 static void list_all(spvf_context *context, void (*each)(void *user, const spvf_device_info *info),

@@ -201,13 +201,15 @@ static void list_one(const cl_calls *cl, cl_device_id d, unsigned index, ir_aren
                      spvf_device_info *info) {
     unsigned version;
     intake takes = how_it_takes(cl, d, a, &version);
+    const spvf_capabilities can = capabilities_of(cl, d, a);
+    const spvf_device_sizes sizes = sizes_of(cl, d, a);
     info->name = ir_sprintf(a, "opencl:%u", index);
     info->description = ir_sprintf(a, "%s%s", device_string(cl, d, CL_DEVICE_NAME, a),
                                    takes == TAKES_SPIR ? ", through llvm-spirv" : "");
     info->takes_spirv = takes == TAKES_SPIRV;
     info->usable = takes != TAKES_NOTHING;
-    info->can = capabilities_of(cl, d, a);
-    info->sizes = sizes_of(cl, d, a);
+    info->can = ir_dup(a, &can, sizeof can);
+    info->sizes = ir_dup(a, &sizes, sizeof sizes);
     info->why_not = info->usable ? NULL : "it takes no SPIR-V, and llvm-spirv is not installed";
 }
 
@@ -223,7 +225,11 @@ static void list_devices(void *arg) {
     cl_device_id devices[MAX_DEVICES];
     bool there = find_loader(&cl);
     unsigned n = there ? find_devices(&cl, devices) : 0;
-    spvf_device_info none = {.name = "opencl", .description = "OpenCL device", .missing = true};
+    spvf_device_info none = {.name = "opencl",
+                             .description = "OpenCL device",
+                             .can = &rt_can_nothing,
+                             .missing = true,
+                             .sizes = &rt_no_sizes};
     none.why_not = there ? "no implementation has a device" : "no OpenCL loader (libOpenCL.so.1)";
     if (!n) j->each(j->user, &none);
     for (unsigned i = 0; i < n; i++) {

@@ -220,7 +220,8 @@ static void list_devices(spvf_context *context,
                                    .description = "commands run later, on device cpu",
                                    .takes_spirv = true,
                                    .usable = true,
-                                   .can = capabilities};
+                                   .can = &capabilities,
+                                   .sizes = &rt_no_sizes};
     (void)context;
     each(user, &info);
 }

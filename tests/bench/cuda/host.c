@@ -86,7 +86,8 @@ static spvf_launch ours(spvf_argument args[3]) {
     args[0] = (spvf_argument){.buffer = t.buffer[0]};
     args[1] = (spvf_argument){.buffer = t.buffer[0]};
     args[2] = (spvf_argument){.bytes = &t.k, .size = sizeof t.k};
-    return (spvf_launch){.program = t.program,
+    return (spvf_launch){.size = sizeof(spvf_launch),
+                         .program = t.program,
                          .kernel = "add",
                          .range = {.dims = 1, .global = {ADD_ITEMS}, .local = {ADD_ITEMS}},
                          .args = args,

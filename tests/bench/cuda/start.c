@@ -100,7 +100,8 @@ static bool run_ours(const file *words, float out[ITEMS]) {
     step();
     const spvf_argument args[] = {
         {.buffer = b[0]}, {.buffer = b[1]}, {.bytes = &a, .size = sizeof a}, {.buffer = b[2]}};
-    const spvf_launch l = {.program = p,
+    const spvf_launch l = {.size = sizeof l,
+                           .program = p,
                            .kernel = "saxpy",
                            .range = {.dims = 1, .global = {ITEMS}, .local = {256}},
                            .args = args,

@@ -183,7 +183,8 @@ static void run_remote(void *user, const uint64_t *const in[2], uint64_t *out, u
     remote *r = user;
     spvf_argument args[3] = {{0}};
     for (unsigned k = 0; k < 3; k++) args[k].buffer = r->buffer[k];
-    const spvf_launch l = {.program = r->program,
+    const spvf_launch l = {.size = sizeof l,
+                           .program = r->program,
                            .kernel = "k",
                            .range = {.dims = 1, .global = {n}},
                            .args = args,

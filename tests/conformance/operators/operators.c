@@ -161,7 +161,8 @@ static void run_kernel(bench *b, table *t) {
     spvf_buffer_create(b->device, count * t->right, t->b, 0, &right);
     const spvf_argument args[] = {
         {.buffer = places}, {.buffer = right}, {.bytes = &zero, .size = sizeof zero}};
-    const spvf_launch what = {.program = b->program,
+    const spvf_launch what = {.size = sizeof what,
+                              .program = b->program,
                               .kernel = name,
                               .range = {1, {ITEMS, 1, 1}, {ITEMS, 1, 1}},
                               .args = args,

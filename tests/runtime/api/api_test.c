@@ -96,11 +96,11 @@ Test(api, kernels_are_described) {
     cr_assert_eq(spvf_module_kernel_count(m), 2);
     const spvf_kernel_info *k = spvf_module_find_kernel(m, "scale");
     cr_assert_eq(k->arg_count, 3);
-    cr_assert_eq(k->args[0].kind, SPVF_ARG_BUFFER);
-    cr_assert(k->args[0].read_only && !k->args[2].read_only);
-    cr_assert_eq(k->args[1].kind, SPVF_ARG_VALUE);
-    cr_assert_eq(k->args[1].size, 4);
-    cr_assert_str_eq(k->args[1].name, "k");
+    cr_assert_eq(k->args[0]->kind, SPVF_ARG_BUFFER);
+    cr_assert(k->args[0]->read_only && !k->args[2]->read_only);
+    cr_assert_eq(k->args[1]->kind, SPVF_ARG_VALUE);
+    cr_assert_eq(k->args[1]->size, 4);
+    cr_assert_str_eq(k->args[1]->name, "k");
     cr_assert_null(spvf_module_find_kernel(m, "nothing"));
     char name[8] = "scale"; /* memory that is used for another name */
     cr_expect_eq(spvf_module_find_kernel(m, name), k);
@@ -116,15 +116,15 @@ static void expect_args(const spvf_kernel_info *k, const spvf_arg_info *wanted,
                         const unsigned *which, size_t count) {
     cr_assert_eq(k->arg_count, count);
     for (size_t i = 0; i < count; i++) {
-        const spvf_arg_info *a = &k->args[i], *w = &wanted[which[i]];
+        const spvf_arg_info *a = k->args[i], *w = &wanted[which[i]];
         cr_expect(a->kind == w->kind && a->size == w->size, "%zu", i);
         cr_expect(a->member == w->member && a->closure == w->closure, "%zu", i);
         cr_expect_eq(a->offset, w->offset, "%zu", i);
         cr_expect_eq(a->padding, which[i] >= 2 && which[i] <= 4, "%zu", i);
     }
     cr_assert_eq(k->host_arg_count, 3);
-    cr_expect_eq(k->host_args[1].kind, SPVF_ARG_VALUE);
-    cr_expect_eq(k->host_args[1].size, 24);
+    cr_expect_eq(k->host_args[1]->kind, SPVF_ARG_VALUE);
+    cr_expect_eq(k->host_args[1]->size, 24);
 }
 
 static void note_argument(void *user, size_t index, const void *bytes) {
@@ -136,7 +136,7 @@ static void expect_arguments(const spvf_kernel_info *k) {
     const void *at[6] = {NULL};
     cr_expect_eq(spvf_closure_arguments(k, 1, bytes, 24, note_argument, NULL, at), SPVF_OK);
     cr_expect(!at[0] && !at[5]);
-    for (size_t i = 1; i < 5; i++) cr_expect_eq(at[i], bytes + k->args[i].offset, "%zu", i);
+    for (size_t i = 1; i < 5; i++) cr_expect_eq(at[i], bytes + k->args[i]->offset, "%zu", i);
     const spvf_status bad = SPVF_ERROR_ARGUMENT;
     cr_expect_eq(spvf_closure_arguments(NULL, 1, bytes, 24, note_argument, NULL, at), bad);
     cr_expect_eq(spvf_closure_arguments(k, 1, NULL, 24, note_argument, NULL, at), bad);
@@ -252,12 +252,12 @@ Test(api, fusion_describes_its_arguments) {
     const spvf_fusion_info *info = spvf_fusion_get_info(f);
     cr_assert_str_eq(info->name, "vadd_scale");
     cr_assert_eq(info->arg_count, 4);
-    cr_assert_str_eq(info->args[2].info.name, "vadd_c");
-    cr_assert_str_eq(info->args[3].info.name, "scale_out");
+    cr_assert_str_eq(info->args[2]->info->name, "vadd_c");
+    cr_assert_str_eq(info->args[3]->info->name, "scale_out");
     cr_assert_eq(info->param_count, 6);
-    cr_assert_eq(info->params[3].use, SPVF_PARAM_SAME);
-    cr_assert_eq(info->params[3].arg, 2);
-    cr_assert_eq(info->params[4].use, SPVF_PARAM_CONSTANT);
+    cr_assert_eq(info->params[3]->use, SPVF_PARAM_SAME);
+    cr_assert_eq(info->params[3]->arg, 2);
+    cr_assert_eq(info->params[4]->use, SPVF_PARAM_CONSTANT);
     cr_assert_eq(info->range.global[0], 512);
     cr_assert_eq(info->range.local[0], 64);
     spvf_fusion_destroy(f);

@@ -63,11 +63,11 @@ Test(explain_code, a_loop_and_its_accesses) {
     cr_assert_str_eq(code->target, "x86_64:v3,simd=8");
     cr_assert(code->range.global[0] == 1024 && code->range.local[0] == 64 && !code->failure);
     cr_assert_eq(code->loop_count, 1);
-    const spvf_explained_loop *l = code->loops;
+    const spvf_explained_loop *l = code->loops[0];
     cr_expect(l->lanes == 8 && l->rows == 1 && !l->refusal && !l->refused && l->ratio == 0);
     cr_expect(is_at(l->source_file, l->source_line, 3));
     cr_assert_eq(l->access_count, 2);
-    const spvf_lane_access *read = &l->accesses[0], *write = &l->accesses[1];
+    const spvf_lane_access *read = l->accesses[0], *write = l->accesses[1];
     cr_expect(read->reads && !read->writes && write->writes && !write->reads);
     cr_expect(read->form == SPVF_FORM_CONTIGUOUS && write->form == SPVF_FORM_CONTIGUOUS);
     cr_expect(read->arg == 0 && write->arg == 2);
@@ -80,13 +80,14 @@ Test(explain_code, a_loop_and_its_accesses) {
 Test(explain_code, widths_that_the_compiler_chooses) {
     explain("scale", &range, "x86_64:v4");
     cr_assert_eq(code->loop_count, 1);
-    cr_expect(code->loops->lanes >= 16 && code->loops->ratio > 0 && code->loops->ratio < 0.8);
+    cr_expect(code->loops[0]->lanes >= 16 && code->loops[0]->ratio > 0 &&
+              code->loops[0]->ratio < 0.8);
 }
 
 Test(explain_code, a_reason_and_its_place) {
     explain("noted", &range, "x86_64:v4");
     cr_assert_eq(code->loop_count, 1);
-    const spvf_explained_loop *l = code->loops;
+    const spvf_explained_loop *l = code->loops[0];
     cr_expect(l->lanes == 1 && l->access_count == 0);
     cr_expect_str_eq(l->refusal, "an access is volatile");
     cr_expect_str_eq(l->refused, "store");
@@ -170,8 +171,8 @@ Test(explain_code, groups_of_plans) {
     spvf_plan *p = load_plan(c, plan_text);
     explain_group(p, 0, "x86_64:v4,simd=16", &e);
     cr_assert(e->fused && e->code_count == 1);
-    cr_expect_str_eq(e->codes->kernel, "one");
-    cr_expect(e->codes->loop_count == 1 && e->codes->loops->lanes == 16);
+    cr_expect_str_eq(e->codes[0]->kernel, "one");
+    cr_expect(e->codes[0]->loop_count == 1 && e->codes[0]->loops[0]->lanes == 16);
     char *text = spvf_explanation_text(e);
     cr_assert(text &&
               strstr(text,
@@ -182,9 +183,9 @@ Test(explain_code, groups_of_plans) {
     spvf_explanation_destroy(e);
     explain_group(p, 1, "x86_64:v4", &e);
     cr_assert(!e->fused && e->code_count == 2);
-    cr_expect_str_eq(e->codes[0].kernel, "scale");
-    cr_expect_str_eq(e->codes[1].kernel, "noted");
-    cr_expect(e->codes[1].range.global[0] == 512 && e->codes[1].range.local[0] == 16);
+    cr_expect_str_eq(e->codes[0]->kernel, "scale");
+    cr_expect_str_eq(e->codes[1]->kernel, "noted");
+    cr_expect(e->codes[1]->range.global[0] == 512 && e->codes[1]->range.local[0] == 16);
     spvf_explanation_destroy(e);
     cr_assert_eq(spvf_plan_explain(p, 0, &e), SPVF_OK);
     cr_expect(e->code_count == 0);
@@ -210,8 +211,8 @@ Test(explain_code, local_memory_of_launches) {
                  sizes[n]);
         spvf_plan *p = load_plan(c, text);
         explain_group(p, 0, "x86_64:v3", &e);
-        cr_assert(!e->fused && e->code_count == 2 && !e->codes->failure, "%s", messages);
-        cr_expect_eq(e->codes->facts >> SPVF_FACT_LOCAL_MEMORY & 1, n == 0);
+        cr_assert(!e->fused && e->code_count == 2 && !e->codes[0]->failure, "%s", messages);
+        cr_expect_eq(e->codes[0]->facts >> SPVF_FACT_LOCAL_MEMORY & 1, n == 0);
         spvf_explanation_destroy(e);
         spvf_plan_destroy(p);
     }

@@ -133,7 +133,7 @@ Test(explain, overlaps_with_what_another_member_writes) {
 
 static bool has_rule(const char *id) {
     for (size_t k = 0; k < report->decision_count; k++)
-        if (strcmp(report->decisions[k].rule, id) == 0) return true;
+        if (strcmp(report->decisions[k]->rule, id) == 0) return true;
     return false;
 }
 
@@ -145,25 +145,25 @@ Test(explain, what_fuses) {
     cr_assert_str_eq(report->name, "f");
     cr_assert(report->range.dims == 1 && report->range.global[0] == N);
     cr_assert(report->member_count == 2 && report->gap_count == 1 && report->buffer_count == 5);
-    cr_assert_str_eq(report->members[1].kernel, "mul");
-    cr_assert(!report->members[1].guarded && !report->members[1].remapped);
-    cr_assert(!report->gaps[0].barrier && report->gaps[0].memory == SPVF_BARRIER_NONE);
-    cr_assert_eq(report->gaps[0].why.kind, SPVF_DEPENDENCE_ITEM);
-    const spvf_explained_buffer *b = &report->buffers[2];
+    cr_assert_str_eq(report->members[1]->kernel, "mul");
+    cr_assert(!report->members[1]->guarded && !report->members[1]->remapped);
+    cr_assert(!report->gaps[0]->barrier && report->gaps[0]->memory == SPVF_BARRIER_NONE);
+    cr_assert_eq(report->gaps[0]->why.kind, SPVF_DEPENDENCE_ITEM);
+    const spvf_explained_buffer *b = report->buffers[2];
     cr_assert_str_eq(b->name, "add_out");
     cr_assert(b->read && b->written && b->arg == 2 && b->promoted == SPVF_PROMOTED_NOT);
     cr_assert_eq(b->dependence.kind, SPVF_DEPENDENCE_ITEM);
     cr_assert(b->param_count == 2 && b->params[0] == 2 && b->params[1] == 3);
-    cr_assert(!report->buffers[0].written && report->buffers[0].read);
-    cr_assert_eq(report->buffers[0].dependence.kind, SPVF_DEPENDENCE_NONE);
-    cr_assert_eq(report->params[3].use, SPVF_PARAM_SAME);
+    cr_assert(!report->buffers[0]->written && report->buffers[0]->read);
+    cr_assert_eq(report->buffers[0]->dependence.kind, SPVF_DEPENDENCE_NONE);
+    cr_assert_eq(report->params[3]->use, SPVF_PARAM_SAME);
     cr_assert(has_rule("fuse.range") && has_rule("fuse.no-barrier"));
 }
 
 Test(explain, a_barrier_and_what_it_is_for) {
     follow_add("turned");
     explain(true);
-    const spvf_explained_gap *g = &report->gaps[0];
+    const spvf_explained_gap *g = report->gaps[0];
     cr_assert(g->barrier && g->memory == SPVF_BARRIER_BOTH);
     cr_assert_eq(g->why.kind, SPVF_DEPENDENCE_GROUP);
     cr_assert(g->why.first->member == 0 && g->why.first->writes && !g->why.first->reads);
@@ -177,8 +177,8 @@ Test(explain, guards_and_computed_ids) {
     members[1].range = (spvf_range){.dims = 2, .global = {8, 8}};
     members[0].range.local[0] = 0;
     explain(true);
-    cr_assert(report->members[1].guarded && report->members[1].remapped);
-    cr_assert(!report->members[0].guarded && !report->members[0].remapped);
+    cr_assert(report->members[1]->guarded && report->members[1]->remapped);
+    cr_assert(!report->members[0]->guarded && !report->members[0]->remapped);
 }
 
 Test(explain, values_of_constants) {
@@ -192,13 +192,13 @@ Test(explain, values_of_constants) {
     request.constant_count = 4;
     explain(true);
     for (unsigned p = 1; p < 5; p++) {
-        cr_expect_eq(report->params[p].use, SPVF_PARAM_CONSTANT);
-        cr_expect_eq(report->params[p].kind, SPVF_ARG_VALUE);
-        cr_expect_str_eq(report->params[p].value, want[p]);
+        cr_expect_eq(report->params[p]->use, SPVF_PARAM_CONSTANT);
+        cr_expect_eq(report->params[p]->kind, SPVF_ARG_VALUE);
+        cr_expect_str_eq(report->params[p]->value, want[p]);
     }
-    cr_assert_eq(report->params[0].use, SPVF_PARAM_UNUSED);
-    cr_assert_eq(report->params[0].kind, SPVF_ARG_BUFFER);
-    cr_assert_eq(report->params[0].arg, UINT32_MAX);
+    cr_assert_eq(report->params[0]->use, SPVF_PARAM_UNUSED);
+    cr_assert_eq(report->params[0]->kind, SPVF_ARG_BUFFER);
+    cr_assert_eq(report->params[0]->arg, UINT32_MAX);
 }
 
 Test(explain, a_fusion_has_one) {
@@ -221,12 +221,12 @@ Test(explain, promotion) {
     follow_add("mul");
     ask_for_promotion(SPVF_PROMOTE_LOCAL);
     explain(true);
-    const spvf_explained_buffer *b = &report->buffers[2];
+    const spvf_explained_buffer *b = report->buffers[2];
     cr_assert(b->promoted == SPVF_PROMOTED_LOCAL && b->promoted_bytes == 64);
     cr_assert_str_eq(b->map, "offset - 64*group_id.0");
     cr_assert_eq(b->arg, UINT32_MAX);
-    cr_assert(report->params[2].use == SPVF_PARAM_PROMOTED);
-    cr_assert(report->params[3].use == SPVF_PARAM_PROMOTED && report->params[5].arg == 3);
+    cr_assert(report->params[2]->use == SPVF_PARAM_PROMOTED);
+    cr_assert(report->params[3]->use == SPVF_PARAM_PROMOTED && report->params[5]->arg == 3);
     cr_assert(has_rule("promote.local"));
 }
 
@@ -240,8 +240,8 @@ Test(explain, promotion_that_is_refused) {
     cr_assert_not_null(report->refusal->cure);
     cr_assert_str_eq(report->refusal->why.first->source_file, "k.cl");
     cr_assert_str_eq(report->refusal->why.second->place, "%a + 4*global_id.0 + 4");
-    cr_assert_eq(report->buffers[2].promoted, SPVF_PROMOTED_NOT);
-    cr_assert_eq(report->buffers[2].dependence.kind, SPVF_DEPENDENCE_GRID);
+    cr_assert_eq(report->buffers[2]->promoted, SPVF_PROMOTED_NOT);
+    cr_assert_eq(report->buffers[2]->dependence.kind, SPVF_DEPENDENCE_GRID);
 }
 
 /* Where it may be promoted but need not, that is told. */
@@ -250,7 +250,7 @@ Test(explain, promotion_that_is_not_possible) {
     ask_for_promotion(SPVF_PROMOTE_AUTO);
     explain(true);
     cr_assert(has_rule("promote.shared"));
-    cr_assert_eq(report->params[2].use, SPVF_PARAM_USED);
+    cr_assert_eq(report->params[2]->use, SPVF_PARAM_USED);
 }
 
 static void expect_lines(const char *kernel) {
@@ -265,7 +265,7 @@ static void expect_lines(const char *kernel) {
     cr_assert_str_eq(d->first->place, "%out + 4*global_id.0");
     cr_assert_str_eq(d->first->source_file, "k.cl");
     cr_assert(d->first->source_line == 4 && d->first->source_column == 5);
-    cr_assert_eq(report->buffers[2].dependence.kind, SPVF_DEPENDENCE_GRID);
+    cr_assert_eq(report->buffers[2]->dependence.kind, SPVF_DEPENDENCE_GRID);
 }
 
 Test(explain, accesses_of_a_refusal) {
@@ -290,9 +290,9 @@ Test(explain, all_buffers_of_a_refused_group) {
     add_member("turned");
     add_identity(1, 1, 2, 0);
     explain(false);
-    cr_assert_eq(report->buffers[2].dependence.kind, SPVF_DEPENDENCE_GRID);
-    cr_assert_eq(report->buffers[3].dependence.kind, SPVF_DEPENDENCE_GROUP);
-    cr_assert_eq(report->params[3].use, SPVF_PARAM_SAME);
+    cr_assert_eq(report->buffers[2]->dependence.kind, SPVF_DEPENDENCE_GRID);
+    cr_assert_eq(report->buffers[3]->dependence.kind, SPVF_DEPENDENCE_GROUP);
+    cr_assert_eq(report->params[3]->use, SPVF_PARAM_SAME);
 }
 
 Test(explain, kernels_that_are_not_supported) {
@@ -370,7 +370,7 @@ Test(explain, groups_of_plans) {
     spvf_plan *p = load_plan(c, text);
     cr_assert_eq(spvf_plan_explain(p, 0, &report), SPVF_OK);
     cr_assert(report->fused);
-    cr_assert_str_eq(report->params[1].value, "3");
+    cr_assert_str_eq(report->params[1]->value, "3");
     spvf_explanation_destroy(report);
     cr_assert_eq(spvf_plan_explain(p, 1, &report), SPVF_ERROR_REFUSED);
     cr_assert(report && !report->fused);
@@ -388,7 +388,7 @@ Test(explain, groups_of_plans) {
 static void expect_sums(void) {
     uint64_t unfused = 0, fused = 0;
     for (size_t k = 0; k < report->buffer_count; k++) {
-        const spvf_explained_buffer *b = &report->buffers[k];
+        const spvf_explained_buffer *b = report->buffers[k];
         unfused += b->unfused.read + b->unfused.written;
         fused += b->fused.read + b->fused.written;
         if (b->promoted != SPVF_PROMOTED_NOT) cr_expect(!b->fused.read && !b->fused.written);
@@ -412,8 +412,8 @@ static void promote_all(void) {
     static spvf_promotion promotions[8];
     request.promotions = promotions;
     for (size_t k = 0; k < report->buffer_count; k++) {
-        const spvf_explained_buffer *b = &report->buffers[k];
-        const spvf_param_info *p = &report->params[b->params[0]];
+        const spvf_explained_buffer *b = report->buffers[k];
+        const spvf_param_info *p = report->params[b->params[0]];
         if (b->param_count > 1 && b->written)
             promotions[request.promotion_count++] =
                 (spvf_promotion){.member = p->member, .param = p->param};

@@ -95,7 +95,7 @@ static void expect_arg(const spvf_arg_info *a, const wanted *w) {
 
 static void expect_args(const spvf_kernel_info *k, const wanted *w, size_t n) {
     cr_assert_eq(k->arg_count, n, "%zu", k->arg_count);
-    for (size_t i = 0; i < n; i++) expect_arg(&k->args[i], &w[i]);
+    for (size_t i = 0; i < n; i++) expect_arg(k->args[i], &w[i]);
     cr_expect_eq(k->host_arg_count, 4);
 }
 
@@ -182,10 +182,10 @@ Test(layout, large_structs_are_in_a_buffer) {
     spvf_module *m = load_right(accessors, &l);
     const spvf_kernel_info *k = spvf_module_kernel(m, 0);
     cr_assert_eq(k->arg_count, 8);
-    const spvf_arg_info *a = &k->args[1];
+    const spvf_arg_info *a = k->args[1];
     cr_expect(a->spilled && a->member && a->constant && a->kind == SPVF_ARG_BUFFER);
     cr_expect(a->size == 40 && a->closure == 1 && a->offset == 0 && a->align == 8);
-    cr_expect(k->args[2].special == 1 && k->args[7].closure == 3);
+    cr_expect(k->args[2]->special == 1 && k->args[7]->closure == 3);
     spvf_module_destroy(m);
 }
 
@@ -220,7 +220,7 @@ Test(layout, specials_are_asked_for) {
     const spvf_kernel_info *k = spvf_module_kernel(m, 0);
     cr_expect_eq(spvf_closure_arguments(k, 1, bytes, 40, note_argument, note_special, &g), SPVF_OK);
     for (size_t n = 0; n < k->arg_count; n++) {
-        const spvf_arg_info *a = &k->args[n];
+        const spvf_arg_info *a = k->args[n];
         const void *place = a->member ? bytes + a->offset : NULL;
         cr_expect_eq(g.set[n], a->special ? NULL : place, "%zu", n);
         cr_expect_eq(g.special[n], a->special ? place : NULL, "%zu", n);
@@ -273,7 +273,7 @@ Test(layout, structs_and_text_say_the_same) {
     spvf_module *m = load_right(accessors, &text);
     const spvf_kernel_info *k = spvf_module_kernel(m, 0);
     for (size_t n = 0; n < k->arg_count; n++) {
-        const spvf_arg_info *a = &k->args[n];
+        const spvf_arg_info *a = k->args[n];
         const bool marked = a->closure == 1 && a->offset < 24 && a->kind == SPVF_ARG_VALUE;
         cr_expect_eq(a->specialized, marked, "argument %zu", n);
     }

@@ -28,7 +28,7 @@ static const char *marked(const spvf_module *m) {
     for (size_t k = 0; k < spvf_module_kernel_count(m); k++) {
         const spvf_kernel_info *info = spvf_module_kernel(m, k);
         for (size_t i = 0; i < info->arg_count; i++)
-            if (info->args[i].specialized)
+            if (info->args[i]->specialized)
                 n += (size_t)snprintf(text + n, sizeof text - n, "%s%s%zu", n ? " " : "",
                                       info->name, i);
     }

@@ -58,7 +58,7 @@ static bool is_marked(size_t n, uint32_t arg, const char *value) {
     cr_assert_eq(spvf_pack_set(p, &mark), SPVF_OK, "%s", messages);
     spvf_blob blob = end_pack(p);
     cr_assert_eq(spvf_module_load(context, "u", blob.data, blob.size, NULL, &m), SPVF_OK);
-    bool marked = spvf_module_kernel(m, 0)->args[n].specialized;
+    bool marked = spvf_module_kernel(m, 0)->args[n]->specialized;
     spvf_module_destroy(m);
     spvf_blob_destroy(&blob);
     return marked;
@@ -131,7 +131,7 @@ static void expect_kernel(spvf_container *c) {
     cr_assert_eq(spvf_container_kernel_count(c), 1);
     cr_expect_str_eq(k->name, "twice");
     cr_assert_eq(k->arg_count, 1);
-    cr_expect(k->args[0].kind == SPVF_ARG_BUFFER && k == spvf_container_kernel(c, 0));
+    cr_expect(k->args[0]->kind == SPVF_ARG_BUFFER && k == spvf_container_kernel(c, 0));
     cr_expect_null(spvf_container_kernel(c, 1));
     const uint32_t *images = spvf_container_providers(c, 0, &count);
     cr_assert_eq(count, 4);

@@ -75,8 +75,9 @@ Test(hcf, contents) {
     cr_expect(memcmp(spvf_container_code(c, 0, &size), "BC\xc0\xde\n", 6) == 0 && size == 6);
     cr_expect(spvf_container_symbol(c, 2, &s) && s.imported && strcmp(s.name, "f") == 0);
     const spvf_kernel_info *k = spvf_container_kernel(c, 0);
-    cr_assert(k && k->arg_count == 2 && k->args[1].kind == SPVF_ARG_VALUE);
-    cr_expect(k->args[0].kind == SPVF_ARG_BUFFER && k->args[1].offset == 8 && k->args[1].size == 4);
+    cr_assert(k && k->arg_count == 2 && k->args[1]->kind == SPVF_ARG_VALUE);
+    cr_expect(k->args[0]->kind == SPVF_ARG_BUFFER && k->args[1]->offset == 8 &&
+              k->args[1]->size == 4);
     cr_expect(spvf_container_providers(c, 0, &count) && count == 1);
     cr_expect_null(spvf_container_providers(c, 1, &count));
     bool found = false;

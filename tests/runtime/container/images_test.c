@@ -404,7 +404,7 @@ Test(images, plans) {
     spvf_blob_destroy(&blob);
     spvf_plan *p = load_plan(context, plan);
     const spvf_run_options o = {.size = sizeof o, .device = "cpu"};
-    spvf_run_result result;
+    spvf_run_result result = {.size = sizeof result};
     cr_expect_eq(spvf_plan_run(p, &o, &result), SPVF_OK, "%s", messages);
     cr_expect_eq(result.fused_groups, 1);
     cr_expect_eq(result.variants, 1);

@@ -172,7 +172,8 @@ static void *launch(void *arg) {
     if (l->status == SPVF_OK)
         l->status = spvf_buffer_create(l->device, sizeof l->out, l->out, SPVF_USE_HOST, &b);
     const spvf_argument args[] = {{.buffer = b}, {.bytes = &first, .size = sizeof first}};
-    const spvf_launch what = {.program = l->program,
+    const spvf_launch what = {.size = sizeof what,
+                              .program = l->program,
                               .kernel = "deep",
                               .range = {.dims = 1, .global = {16}},
                               .args = args,

@@ -114,7 +114,7 @@ Test(divide, internal_buffers_are_promoted) {
                "copy", "a", "b") LAUNCH("copy", "b", "c"),
            &plain);
     cr_assert(count == 1 && parts->explanation->buffer_count == 3);
-    cr_expect_eq(parts->explanation->buffers[1].promoted, SPVF_PROMOTED_PRIVATE);
+    cr_expect_eq(parts->explanation->buffers[1]->promoted, SPVF_PROMOTED_PRIVATE);
     cr_expect_eq(parts->explanation->fused_bytes, 8192);
 }
 
@@ -139,15 +139,15 @@ Test(divide, addresses_as_sources_write_them) {
 Test(divide, texts_and_sizes) {
     divide(BUFFERS LAUNCH("copy", "a", "b") LAUNCH("copy", "b", "c"), &all);
     const spvf_explanation *e = parts->explanation;
-    cr_assert(count == 1 && e->code_count == 1 && e->ir && e->codes->assembly);
-    cr_expect(strstr(e->members[0].ir, "kernel @copy(") &&
-              strstr(e->members[0].ir, "  ; k.cl:3\n"));
+    cr_assert(count == 1 && e->code_count == 1 && e->ir && e->codes[0]->assembly);
+    cr_expect(strstr(e->members[0]->ir, "kernel @copy(") &&
+              strstr(e->members[0]->ir, "  ; k.cl:3\n"));
     cr_expect(strstr(e->ir, "kernel @copy_copy("));
-    cr_expect(strstr(e->codes->assembly, "copy_copy.block:") &&
-              strstr(e->codes->assembly, "    # k.cl:3\n"));
-    cr_expect(e->codes->code_bytes > 40 && e->codes->code_bytes < 4096);
-    cr_expect(e->codes->general_registers > 2 && e->codes->general_registers <= 16);
-    cr_expect(e->codes->vector_registers > 0 && e->codes->vector_registers <= 32);
+    cr_expect(strstr(e->codes[0]->assembly, "copy_copy.block:") &&
+              strstr(e->codes[0]->assembly, "    # k.cl:3\n"));
+    cr_expect(e->codes[0]->code_bytes > 40 && e->codes[0]->code_bytes < 4096);
+    cr_expect(e->codes[0]->general_registers > 2 && e->codes[0]->general_registers <= 16);
+    cr_expect(e->codes[0]->vector_registers > 0 && e->codes[0]->vector_registers <= 32);
 }
 
 Test(divide, json) {
@@ -168,10 +168,10 @@ Test(divide, groups_with_options) {
     p = load_plan(c,
                   BUFFERS "fuse pair {\n" LAUNCH("copy", "a", "b") LAUNCH("next", "b", "c") "}\n");
     cr_assert_eq(spvf_plan_explain_with(p, 0, &all, &e), SPVF_OK);
-    cr_expect(!e->fused && e->code_count == 2 && !e->ir && e->members[1].ir);
+    cr_expect(!e->fused && e->code_count == 2 && !e->ir && e->members[1]->ir);
     spvf_explanation_destroy(e);
     cr_assert_eq(spvf_plan_explain_with(p, 0, &plain, &e), SPVF_OK);
-    cr_expect(e->code_count == 0 && !e->members[1].ir);
+    cr_expect(e->code_count == 0 && !e->members[1]->ir);
     spvf_explanation_destroy(e);
 }
 

@@ -100,9 +100,9 @@ Test(run, members_of_structs_are_fused) {
     cr_assert_eq(spvf_plan_fuse(p, 0, &f), SPVF_OK, "%s", messages);
     const spvf_fusion_info *info = spvf_fusion_get_info(f);
     cr_assert_eq(info->arg_count, 2); /* x and y: t is no memory, and numbers are constants */
-    cr_expect_str_eq(info->args[0].info.name, "move_s.0");
-    cr_expect_str_eq(info->args[1].info.name, "move_s.16_1");
-    cr_expect_not(info->args[1].info.member);
+    cr_expect_str_eq(info->args[0]->info->name, "move_s.0");
+    cr_expect_str_eq(info->args[1]->info->name, "move_s.16_1");
+    cr_expect_not(info->args[1]->info->member);
     spvf_fusion_destroy(f);
     spvf_plan_destroy(p);
     spvf_context_destroy(c);

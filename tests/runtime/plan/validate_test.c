@@ -170,7 +170,7 @@ Test(validate, internal_buffers_are_not_compared) {
 Test(validate, counts) {
     spvf_context *c = new_context();
     spvf_plan *p = load_plan(c, wrong);
-    spvf_run_result r;
+    spvf_run_result r = {.size = sizeof r};
     spvf_plan_run(p, &validating, &r);
     cr_expect_eq(r.validated, 1);
     cr_expect_eq(r.differences, 1);

@@ -143,7 +143,8 @@ static void run_fused(bench *t, spvf_fusion *f, const given *g, size_t count) {
     const spvf_fusion_info *info = spvf_fusion_get_info(f);
     spvf_program *p;
     cr_assert_eq(spvf_program_create(t->device, spvf_fusion_module(f), &p), SPVF_OK);
-    const spvf_launch what = {.program = p,
+    const spvf_launch what = {.size = sizeof what,
+                              .program = p,
                               .kernel = info->name,
                               .range = info->range,
                               .args = g->fused,

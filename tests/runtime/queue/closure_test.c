@@ -88,7 +88,8 @@ typedef struct {
 static const spvf_launch *launch_with(request *r, const closure *bytes) {
     r->args[0] = (spvf_argument){.bytes = bytes, .size = sizeof *bytes};
     r->args[1] = (spvf_argument){.bytes = &zero, .size = sizeof zero};
-    r->what = (spvf_launch){.program = program,
+    r->what = (spvf_launch){.size = sizeof(spvf_launch),
+                            .program = program,
                             .kernel = "add",
                             .range = {.dims = 1, .global = {COUNT}},
                             .args = r->args,
@@ -116,8 +117,8 @@ static void expect_result(int buffer, int32_t more) {
 Test(closure, the_kernel_has_the_arguments_that_it_was_read_with) {
     const spvf_kernel_info *k = spvf_program_kernel(program, "add");
     cr_assert_eq(k->arg_count, 2);
-    cr_expect_eq(k->args[0].kind, SPVF_ARG_VALUE);
-    cr_expect_eq(k->args[0].size, sizeof(closure));
+    cr_expect_eq(k->args[0]->kind, SPVF_ARG_VALUE);
+    cr_expect_eq(k->args[0]->size, sizeof(closure));
 }
 
 static void note_argument(void *user, size_t index, const void *bytes) {
@@ -139,13 +140,13 @@ Test(closure, the_kernel_of_a_module_that_has_no_structs_any_more_knows_them) {
     const spvf_kernel_info *k = spvf_program_kernel(p, "add");
     cr_assert_eq(k->arg_count, members);
     cr_assert_eq(k->host_arg_count, 2);
-    cr_expect_eq(k->host_args[0].size, sizeof(closure));
+    cr_expect_eq(k->host_args[0]->size, sizeof(closure));
     const void *at[8] = {NULL};
     const closure bytes = {0};
     cr_assert_eq(spvf_closure_arguments(k, 0, &bytes, sizeof bytes, note_argument, NULL, at),
                  SPVF_OK);
     for (size_t n = 0; n < members; n++)
-        if (k->args[n].member) cr_expect_eq(at[n], (const char *)&bytes + k->args[n].offset);
+        if (k->args[n]->member) cr_expect_eq(at[n], (const char *)&bytes + k->args[n]->offset);
     spvf_program_destroy(p);
 }
 
@@ -200,7 +201,7 @@ Test(closure, a_chain_of_eight_is_one_kernel) {
     const spvf_explanation *e = spvf_graph_get_kernel(graph, 0).explanation;
     unsigned arguments = 0;
     for (size_t n = 0; n < e->param_count; n++)
-        arguments += e->params[n].kind == SPVF_ARG_BUFFER && e->params[n].use == SPVF_PARAM_USED;
+        arguments += e->params[n]->kind == SPVF_ARG_BUFFER && e->params[n]->use == SPVF_PARAM_USED;
     cr_expect_eq(arguments, 2, "%u", arguments);
     cr_assert_eq(spvf_graph_run(graph, t.q, NULL, NULL), SPVF_OK);
     expect_result(8, 28);
@@ -273,7 +274,8 @@ Test(closure, null_that_is_fused) {
     cr_assert_eq(spvf_program_create(t.device, m, &p), SPVF_OK, "%s", messages);
     for (int n = 0; n < 2; n++) {
         const spvf_argument arg = {.bytes = struct_of, .size = sizeof struct_of};
-        const spvf_launch what = {.program = p,
+        const spvf_launch what = {.size = sizeof what,
+                                  .program = p,
                                   .kernel = "some",
                                   .range = {.dims = 1, .global = {COUNT}},
                                   .args = &arg,

@@ -12,9 +12,9 @@ static void look(void *user, const spvf_device_info *info) {
     seen *s = user;
     s->calls++;
     snprintf(s->name, sizeof s->name, "%s", info->name);
-    snprintf(s->target, sizeof s->target, "%s", info->sizes.target ? info->sizes.target : "");
-    s->sizes = info->sizes;
-    s->can = info->can;
+    snprintf(s->target, sizeof s->target, "%s", info->sizes->target ? info->sizes->target : "");
+    s->sizes = *info->sizes;
+    s->can = *info->can;
 }
 
 static seen describe(const char *name) {

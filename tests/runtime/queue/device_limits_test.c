@@ -66,7 +66,8 @@ static bool explains(const char *text, const char *rule) {
     spvf_explanation *e;
     bool found = false;
     cr_assert_eq(spvf_plan_explain(p, 0, &e), SPVF_OK, "%s", messages);
-    for (size_t k = 0; k < e->decision_count; k++) found |= strcmp(e->decisions[k].rule, rule) == 0;
+    for (size_t k = 0; k < e->decision_count; k++)
+        found |= strcmp(e->decisions[k]->rule, rule) == 0;
     spvf_explanation_destroy(e);
     spvf_plan_destroy(p);
     spvf_context_destroy(c);

@@ -61,7 +61,8 @@ static spvf_buffer *make_empty(int device) {
 static size_t add(int device, spvf_buffer *to, spvf_buffer *from, int32_t k) {
     const spvf_argument args[] = {
         {.buffer = to}, {.buffer = from}, {.bytes = &k, .size = sizeof k}};
-    const spvf_launch what = {.program = programs[device],
+    const spvf_launch what = {.size = sizeof what,
+                              .program = programs[device],
                               .kernel = "add",
                               .range = {.dims = 1, .global = {COUNT}},
                               .args = args,
@@ -73,7 +74,8 @@ static size_t add(int device, spvf_buffer *to, spvf_buffer *from, int32_t k) {
 
 static size_t reverse(int device, spvf_buffer *to, spvf_buffer *from) {
     const spvf_argument args[] = {{.buffer = to}, {.buffer = from}};
-    const spvf_launch what = {.program = programs[device],
+    const spvf_launch what = {.size = sizeof what,
+                              .program = programs[device],
                               .kernel = "reverse",
                               .range = {.dims = 1, .global = {COUNT}},
                               .args = args,
@@ -346,7 +348,8 @@ Test(graph_devices, a_run_ends_fusions_that_it_needs) {
     const spvf_argument args[] = {{.buffer = x}, {.buffer = x}, {.bytes = &k, .size = sizeof k}};
     const spvf_argument their_args[] = {
         {.buffer = y}, {.buffer = y}, {.bytes = &k, .size = sizeof k}};
-    spvf_launch what = {.program = programs[CPU],
+    spvf_launch what = {.size = sizeof what,
+                        .program = programs[CPU],
                         .kernel = "add",
                         .range = {.dims = 1, .global = {COUNT}},
                         .args = args,

@@ -132,8 +132,8 @@ Test(graph, launches_become_phases) {
     cr_expect_eq(spvf_graph_internal(graph, t.b[2], SPVF_PROMOTE_AUTO), SPVF_OK);
     cr_assert_eq(spvf_graph_commit(graph), SPVF_OK, "%s", messages);
     cr_assert_eq(spvf_graph_kernel_count(graph), 1);
-    cr_expect(spvf_graph_get_kernel(graph, 0).explanation->gaps[2].phase);
-    cr_expect_not(spvf_graph_get_kernel(graph, 0).explanation->gaps[1].phase);
+    cr_expect(spvf_graph_get_kernel(graph, 0).explanation->gaps[2]->phase);
+    cr_expect_not(spvf_graph_get_kernel(graph, 0).explanation->gaps[1]->phase);
     for (int k = 0; k < 3; k++) run(&t, 4);
     for (int n = 0; n < COUNT; n++) cr_assert_eq(t.back[n], n + 6);
     cr_expect_null(t.b[2]->memory, "it was never there");

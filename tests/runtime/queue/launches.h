@@ -103,7 +103,8 @@ static inline void end(bench *t) {
 
 static inline spvf_launch launch_of(const bench *t, const char *kernel, const spvf_argument *args,
                                     size_t n) {
-    return (spvf_launch){.program = t->program,
+    return (spvf_launch){.size = sizeof(spvf_launch),
+                         .program = t->program,
                          .kernel = kernel,
                          .range = {.dims = 1, .global = {COUNT}},
                          .args = args,

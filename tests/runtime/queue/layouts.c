@@ -335,7 +335,7 @@ static spvf_buffer *spill(const request *r, const void *bytes, uint64_t size) {
 
 static void set(void *user, size_t index, const void *bytes) {
     arguments *a = user;
-    const spvf_arg_info *info = &a->info->args[index];
+    const spvf_arg_info *info = a->info->args[index];
     spvf_argument *to = &a->args[index];
     if (info->spilled)
         *to = (spvf_argument){.buffer = a->spilled = spill(a->request, bytes, info->size)};
@@ -347,7 +347,7 @@ static void set(void *user, size_t index, const void *bytes) {
 
 static void set_part(void *user, size_t index, const void *object) {
     arguments *a = user;
-    const uint32_t n = a->info->args[index].special_arg;
+    const uint32_t n = a->info->args[index]->special_arg;
     a->args[index] = (spvf_argument){.bytes = (const char *)object + special_args[n].offset,
                                      .size = special_args[n].size};
 }
@@ -371,7 +371,8 @@ static bool compare(const request *r, const unsigned char *got) {
 
 static bool launch(const request *r, const spvf_program *p, arguments *a, way w) {
     unsigned char got[MOST_BYTES];
-    const spvf_launch what = {.program = (spvf_program *)(uintptr_t)p,
+    const spvf_launch what = {.size = sizeof what,
+                              .program = (spvf_program *)(uintptr_t)p,
                               .kernel = "k",
                               .range = {.dims = 1, .global = {1}},
                               .args = a->args,
@@ -385,7 +386,7 @@ static bool launch(const request *r, const spvf_program *p, arguments *a, way w)
 /* Has the struct been taken apart?  One with too many members has not. */
 static bool is_apart(const spvf_kernel_info *k) {
     for (size_t n = 0; n < k->arg_count; n++)
-        if (k->args[n].member) return true;
+        if (k->args[n]->member) return true;
     return false;
 }
 

@@ -277,7 +277,8 @@ static spvf_status run_program(void *user) {
     if (status != SPVF_OK) return status;
     const spvf_argument args[] = {
         {.buffer = t.b[2]}, {.buffer = t.b[0]}, {.bytes = &k, .size = sizeof k}};
-    const spvf_launch what = {.program = p,
+    const spvf_launch what = {.size = sizeof what,
+                              .program = p,
                               .kernel = "add",
                               .range = {.dims = 1, .global = {COUNT}},
                               .args = args,

@@ -151,7 +151,8 @@ static void make_launch(const execution *x, const command *c, unsigned device, l
         case 's': l->args[count] = (spvf_argument){.bytes = &l->s, .size = sizeof l->s}; break;
         default: l->args[count] = memory_arg(x, device, c->places[count]);
         }
-    l->launch = (spvf_launch){.program = stations[device].program,
+    l->launch = (spvf_launch){.size = sizeof(spvf_launch),
+                              .program = stations[device].program,
                               .kernel = kernels[c->kernel].name,
                               .range = {.dims = c->dims},
                               .args = l->args,

@@ -60,7 +60,8 @@ static spvf_status launch(bench *t, spvf_queue *q, const addition *a, const spvf
                           spvf_event **out) {
     const spvf_argument args[] = {
         {.buffer = a->to}, {.buffer = a->from}, {.bytes = &a->more, .size = sizeof a->more}};
-    const spvf_launch what = {.program = t->program,
+    const spvf_launch what = {.size = sizeof what,
+                              .program = t->program,
                               .kernel = "add",
                               .range = {.dims = 1, .global = {COUNT}, .local = {a->local}},
                               .args = args,
@@ -132,7 +133,8 @@ ParameterizedTest(char (*device)[8], spvf_queue, local_memory) {
     bench t;
     begin(&t, *device);
     const spvf_argument args[] = {{.buffer = t.b}, {.size = 40}};
-    const spvf_launch what = {.program = t.program,
+    const spvf_launch what = {.size = sizeof what,
+                              .program = t.program,
                               .kernel = "last",
                               .range = {.dims = 1, .global = {10}, .local = {10}},
                               .args = args,
@@ -157,7 +159,8 @@ Test(spvf_queue, memory_of_the_user_and_offsets) {
     int32_t k = 7;
     const spvf_argument args[] = {
         {.buffer = mine, .offset = 20}, {.buffer = t.a}, {.bytes = &k, .size = sizeof k}};
-    const spvf_launch what = {.program = t.program,
+    const spvf_launch what = {.size = sizeof what,
+                              .program = t.program,
                               .kernel = "add",
                               .range = {.dims = 1, .global = {COUNT}},
                               .args = args,

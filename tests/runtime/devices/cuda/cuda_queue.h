@@ -46,7 +46,8 @@ static inline spvf_launch add(spvf_argument args[3], int to, int from, const int
     args[0] = (spvf_argument){.buffer = t.b[to]};
     args[1] = (spvf_argument){.buffer = t.b[from]};
     args[2] = (spvf_argument){.bytes = k, .size = sizeof *k};
-    return (spvf_launch){.program = t.program,
+    return (spvf_launch){.size = sizeof(spvf_launch),
+                         .program = t.program,
                          .kernel = "add",
                          .range = {.dims = 1, .global = {N}},
                          .args = args,

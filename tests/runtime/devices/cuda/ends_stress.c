@@ -49,7 +49,8 @@ static uint32_t choose(user *u, uint32_t n) {
 static spvf_launch add(const user *u, spvf_argument args[3], const int32_t *k) {
     args[0] = args[1] = (spvf_argument){.buffer = u->buffer};
     args[2] = (spvf_argument){.bytes = k, .size = sizeof *k};
-    return (spvf_launch){.program = program,
+    return (spvf_launch){.size = sizeof(spvf_launch),
+                         .program = program,
                          .kernel = "add",
                          .range = {.dims = 1, .global = {N}},
                          .args = args,

@@ -32,7 +32,8 @@ static void launch(int to, int from) { launch_of(t.program, to, from); }
 
 static void launch_twice(int k) {
     const spvf_argument arg = {.buffer = t.b[k]};
-    const spvf_launch l = {.program = t.program,
+    const spvf_launch l = {.size = sizeof l,
+                           .program = t.program,
                            .kernel = "twice",
                            .range = {.dims = 1, .global = {N}},
                            .args = &arg,
