@@ -131,10 +131,11 @@ cuda:*) ways="$device,phases=together $device,phases=launches" ;;
 esac
 for way in $ways; do
     row "corpus-${way##*=}" phases "$way"
+    row "phases-${way##*=}" "$bin/device" "$way" phases
     row "pipelines-${way##*=}" env SPVF_FUZZ_DEVICE="$way" "$bin/pipelines" -n 1000 "$folder/seeds"
 done
-[ -z "$ways" ] || row phases times
-for part in groups atomics ranges graphs threads printf; do
+[ -z "$ways" ] || row phase-times times
+for part in groups atomics ranges graphs phases threads printf; do
     row "$part" "$bin/device" "$device" "$part"
 done
 row cache cached

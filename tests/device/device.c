@@ -1,6 +1,6 @@
 /* device.c — kernels on a device, next to what the host computes or device check leaves.
  *
- *     device DEVICE [PART…]     groups atomics ranges graphs threads printf; all of them
+ *     device DEVICE [PART…]     groups atomics ranges graphs phases threads printf; all of them
  *
  * A line for each test that fails, and "N passed, M failed".
  */
@@ -170,7 +170,8 @@ static const struct {
     const char *name;
     void (*run)(device_test *t);
 } parts[] = {{"groups", dt_groups}, {"atomics", dt_atomics}, {"ranges", dt_ranges},
-             {"graphs", dt_graphs}, {"threads", dt_threads}, {"printf", dt_printf}};
+             {"graphs", dt_graphs}, {"phases", dt_phases},   {"threads", dt_threads},
+             {"printf", dt_printf}};
 
 int main(int argc, char **argv) {
     const spvf_context_options o = {.size = sizeof o, .message = print_message};

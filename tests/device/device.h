@@ -35,6 +35,7 @@ void dt_groups(device_test *t);
 void dt_atomics(device_test *t);
 void dt_ranges(device_test *t);
 void dt_graphs(device_test *t);
+void dt_phases(device_test *t);
 void dt_threads(device_test *t);
 
 #endif
