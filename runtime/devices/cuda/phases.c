@@ -10,9 +10,10 @@
  * done only if the option `phases=together` asks for it.
  *
  * All groups run at once if the processors have room for them.  A barrier costs less than the gap
- * between two launches, but it costs more the more groups there are.  So that way is taken up to
- * MOST_HERE groups for each processor (tests/bench/phases.c measures it), or whenever there is
- * room if the option `phases=together` says so.  Kernels that print are launched for each phase:
+ * between two launches, but it costs more the more groups there are, and a cooperative launch
+ * costs as much as two others.  So that way is taken for LEAST_PHASES or more, and up to MOST_HERE
+ * groups for each processor (tests/bench/phases.c measures it), or whenever there is room if the
+ * option `phases=together` says so.  Kernels that print are launched for each phase:
  * they could not be launched again if the driver refused.
  *
  * All commands go into one stream, so no two launches use the memory at once.  It grows by a block
@@ -22,7 +23,11 @@
 
 #include <stdlib.h>
 
-enum { MOST_HERE = 2 /* groups of a processor, by default */, MOST_BLOCKS = 32 /* at all */ };
+enum {
+    LEAST_PHASES = 4, /* by default */
+    MOST_HERE = 4,    /* groups of a processor, by default */
+    MOST_BLOCKS = 32  /* at all */
+};
 
 /* ---------------------------------------------------------------------------------- the choice */
 
@@ -48,7 +53,8 @@ static unsigned room_of(cuda *d, rt_function *f, unsigned threads, uint64_t shar
 }
 
 static bool may_wait(const cuda *d, const rt_function *f) {
-    return f->phases.n && d->can_wait && d->waiting != CUDA_BY_LAUNCHES && !f->prints &&
+    const uint64_t least = d->waiting == CUDA_ALL_TOGETHER ? 1 : LEAST_PHASES;
+    return f->phases.n >= least && d->can_wait && d->waiting != CUDA_BY_LAUNCHES && !f->prints &&
            !f->never_together;
 }
 

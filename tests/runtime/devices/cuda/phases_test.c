@@ -3,11 +3,14 @@
 #include "runtime/devices/cuda/cuda.h"
 #include "tests/runtime/devices/cuda/cuda_bench.h"
 
-enum { PROCESSORS = 132 /* of fake_cuda.c */, GROUP = 256, USUAL = 2 * PROCESSORS /* groups */ };
+enum { PROCESSORS = 132 /* of fake_cuda.c */, GROUP = 256, USUAL = 4 * PROCESSORS /* groups */ };
 enum { ROOM = 1536 / GROUP * PROCESSORS };
 
-/* y[i] = x[n - 1 - i] + x[i], after x[i] + 1 has been written to x[i] by each item. */
-#define REVERSE(name)                                                                              \
+#define WAIT "  barrier device device seq_cst global\n"
+
+/* y[i] = x[n - 1 - i] + x[i], after x[i] + 1 has been written to x[i] by each item.  "reverse" has two
+ * phases, and "rounds" four. */
+#define REVERSE(name, waits)                                                                       \
     "kernel @" name "(%x: ptr.global of i32, %y: ptr.global of i32) {\n"                           \
     "entry:\n"                                                                                     \
     "  %i: i64 = global_id 0\n"                                                                    \
@@ -15,9 +18,7 @@ enum { ROOM = 1536 / GROUP * PROCESSORS };
     "  %px: ptr.global = ptradd %x, %o inbounds\n"                                                 \
     "  %v: i32 = load %px align 4\n"                                                               \
     "  %w: i32 = add %v, 1\n"                                                                      \
-    "  store %w, %px align 4\n"                                                                    \
-    "  barrier device device seq_cst global\n"                                                     \
-    "  %n: i64 = global_size 0\n"                                                                  \
+    "  store %w, %px align 4\n" WAIT waits "  %n: i64 = global_size 0\n"                           \
     "  %m: i64 = sub %n, %i\n"                                                                     \
     "  %l: i64 = sub %m, 1\n"                                                                      \
     "  %q: i64 = shl %l, 2\n"                                                                      \
@@ -29,27 +30,27 @@ enum { ROOM = 1536 / GROUP * PROCESSORS };
     "  ret\n"                                                                                      \
     "}\n"
 
-static const char kernels[] = "target 64\n" REVERSE(
-    "reverse") "kernel @alone(%x: ptr.global of i32) {\n"
-               "entry:\n"
-               "  %i: i64 = global_id 0\n"
-               "  ret\n"
-               "}\n"
-               "kernel @variable(%x: ptr.global of i32, %y: ptr.global of i32) {\n"
-               "entry:\n"
-               "  %v: ptr.private = alloca [4 x i32] align 4\n"
-               "  %j: i32 = load %x align 4\n"
-               "  %k: i64 = zext %j\n"
-               "  %p: ptr.private = ptradd %v, %k\n"
-               "  store %j, %p align 4\n"
-               "  barrier device device seq_cst global\n"
-               "  %a: i32 = load %y align 4\n"
-               "  %b: i64 = zext %a\n"
-               "  %c: ptr.private = ptradd %v, %b\n"
-               "  %d: i32 = load %c align 4\n"
-               "  store %d, %y align 4\n"
-               "  ret\n"
-               "}\n";
+static const char kernels[] = "target 64\n" REVERSE("reverse", "") REVERSE(
+    "rounds", WAIT WAIT) "kernel @alone(%x: ptr.global of i32) {\n"
+                         "entry:\n"
+                         "  %i: i64 = global_id 0\n"
+                         "  ret\n"
+                         "}\n"
+                         "kernel @variable(%x: ptr.global of i32, %y: ptr.global of i32) {\n"
+                         "entry:\n"
+                         "  %v: ptr.private = alloca [4 x i32] align 4\n"
+                         "  %j: i32 = load %x align 4\n"
+                         "  %k: i64 = zext %j\n"
+                         "  %p: ptr.private = ptradd %v, %k\n"
+                         "  store %j, %p align 4\n"
+                         "  barrier device device seq_cst global\n"
+                         "  %a: i32 = load %y align 4\n"
+                         "  %b: i64 = zext %a\n"
+                         "  %c: ptr.private = ptradd %v, %b\n"
+                         "  %d: i32 = load %c align 4\n"
+                         "  store %d, %y align 4\n"
+                         "  ret\n"
+                         "}\n";
 
 typedef struct {
     rt_function *function;
@@ -68,12 +69,12 @@ static void launch_body(void *arg) {
             .function = l->function, .range = &l->range, .args = args, .count = 2, .uneven = true});
 }
 
-static launching begin(const char *device, uint32_t items) {
+static launching begin(const char *device, const char *kernel, uint32_t items) {
     int32_t *x = calloc(items, sizeof *x);
     bench.name = device;
     open_bench(kernels);
     for (uint32_t n = 0; n < items; n++) x[n] = (int32_t)n;
-    launching l = {.function = find("reverse"),
+    launching l = {.function = find(kernel),
                    .range = {.dims = 1, .global = {items}, .local = {GROUP}},
                    .x = new_memory(x, items * sizeof *x),
                    .y = new_memory(NULL, items * sizeof *x),
@@ -118,7 +119,7 @@ static void expect_launches(launching *l, unsigned count) {
 }
 
 Test(cuda_phases, few_groups_wait_in_one_launch) {
-    launching l = begin("cuda", USUAL * GROUP);
+    launching l = begin("cuda", "rounds", USUAL * GROUP);
     expect_together(&l);
     expect_together(&l);
     cr_expect_eq(fake_cuda_count("cuOccupancyMaxActiveBlocksPerMultiprocessor"), 0, "asked before");
@@ -127,8 +128,8 @@ Test(cuda_phases, few_groups_wait_in_one_launch) {
 }
 
 Test(cuda_phases, of_more_groups_each_phase_is_a_launch) {
-    launching l = begin("cuda", (USUAL + 1) * GROUP);
-    expect_launches(&l, 2);
+    launching l = begin("cuda", "rounds", (USUAL + 1) * GROUP);
+    expect_launches(&l, 4);
     const fake_cuda_launch *a = fake_cuda_launch_at(0), *b = fake_cuda_launch_at(1);
     cr_expect_eq(*(const uint32_t *)(const void *)a->value[3], 0);
     cr_expect_eq(*(const uint32_t *)(const void *)b->value[3], 1);
@@ -137,8 +138,14 @@ Test(cuda_phases, of_more_groups_each_phase_is_a_launch) {
     end(&l);
 }
 
+Test(cuda_phases, few_phases_are_launches) {
+    launching l = begin("cuda", "reverse", GROUP);
+    expect_launches(&l, 2);
+    end(&l);
+}
+
 Test(cuda_phases, an_option_asks_for_one_launch_where_there_is_room) {
-    launching l = begin("cuda:phases=together", ROOM * GROUP);
+    launching l = begin("cuda:phases=together", "reverse", ROOM * GROUP);
     expect_together(&l);
     cr_expect_eq(fake_cuda_launch_at(0)->grid[0], ROOM);
     cr_expect_eq(fake_cuda_launch_at(0)->params, 2 + 3);
@@ -146,7 +153,7 @@ Test(cuda_phases, an_option_asks_for_one_launch_where_there_is_room) {
 }
 
 Test(cuda_phases, groups_that_run_at_once_take_turns_with_more_if_the_option_asks) {
-    launching l = begin("cuda:0,phases=together", (2 * ROOM + 1) * GROUP);
+    launching l = begin("cuda:0,phases=together", "reverse", (2 * ROOM + 1) * GROUP);
     expect_together(&l);
     cr_expect_eq(fake_cuda_launch_at(0)->grid[0], ROOM);
     cr_expect_eq(fake_cuda_launch_at(0)->params, 2 + 2 + PASS_BOX_NUMBERS + 3);
@@ -155,21 +162,21 @@ Test(cuda_phases, groups_that_run_at_once_take_turns_with_more_if_the_option_ask
 }
 
 Test(cuda_phases, an_option_asks_for_launches) {
-    launching l = begin("cuda:phases=launches", GROUP);
+    launching l = begin("cuda:phases=launches", "reverse", GROUP);
     expect_launches(&l, 2);
     end(&l);
 }
 
 Test(cuda_phases, some_devices_have_no_cooperative_launches) {
     setenv("FAKE_CUDA_TOGETHER", "0", 1);
-    launching l = begin("cuda:phases=together", GROUP);
+    launching l = begin("cuda:phases=together", "reverse", GROUP);
     expect_launches(&l, 2);
     end(&l);
 }
 
 /* Groups of the end are smaller, or go beyond it. */
 Test(cuda_phases, ranges_that_are_no_grid_are_launches) {
-    launching l = begin("cuda:phases=together", GROUP + 1);
+    launching l = begin("cuda:phases=together", "reverse", GROUP + 1);
     expect_launches(&l, 2);
     end(&l);
 }
@@ -179,23 +186,23 @@ Test(cuda_phases, what_the_driver_refuses_becomes_launches) {
     static const int errors[] = {720, 801};
     for (int n = 0; n < 2; n++) {
         bench.folder[0] = 0;
-        launching l = begin("cuda", GROUP);
+        launching l = begin("cuda", "rounds", GROUP);
         fake_cuda_fail("cuLaunchCooperativeKernel", 1, errors[n], false);
         cr_assert(try_to(launch_body, &l), "%s", messages);
         cr_expect(fake_cuda_has_failed());
-        cr_expect_eq(fake_cuda_launches(), 2);
+        cr_expect_eq(fake_cuda_launches(), 4);
         expect_results(&l);
-        expect_launches(&l, 2);
+        expect_launches(&l, 4);
         cr_expect_eq(fake_cuda_count("cuLaunchCooperativeKernel"), 0, "it is not tried again");
         end(&l);
     }
 }
 
 Test(cuda_phases, other_errors_are_told) {
-    launching l = begin("cuda", GROUP);
+    launching l = begin("cuda", "rounds", GROUP);
     fake_cuda_fail("cuLaunchCooperativeKernel", 1, 999, false);
     cr_expect(!try_to(launch_body, &l));
-    cr_expect(strstr(messages, "kernel 'reverse': cuLaunchCooperativeKernel failed"), "%s",
+    cr_expect(strstr(messages, "kernel 'rounds': cuLaunchCooperativeKernel failed"), "%s",
               messages);
     end(&l);
 }
@@ -203,7 +210,7 @@ Test(cuda_phases, other_errors_are_told) {
 /* What is kept has 4 bytes for each item, rounded up; a block of memory is used again, and a larger
  * one added. */
 Test(cuda_phases, memory_grows) {
-    launching l = begin("cuda:phases=launches", 8 * GROUP), large = l;
+    launching l = begin("cuda:phases=launches", "reverse", 8 * GROUP), large = l;
     const uint32_t many = 1 << 16;
     unsigned before = fake_cuda_memories();
     expect_launches(&l, 2);
@@ -222,7 +229,7 @@ Test(cuda_phases, memory_grows) {
 }
 
 Test(cuda_phases, memory_may_be_short) {
-    launching l = begin("cuda:phases=launches", GROUP);
+    launching l = begin("cuda:phases=launches", "reverse", GROUP);
     fake_cuda_fail("cuMemAlloc_v2", 1, 2, false);
     cr_expect(!try_to(launch_body, &l));
     cr_expect(strstr(messages, "cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY"), "%s", messages);
@@ -231,7 +238,7 @@ Test(cuda_phases, memory_may_be_short) {
 }
 
 Test(cuda_phases, a_variable_of_several_phases_is_refused) {
-    launching l = begin("cuda", GROUP);
+    launching l = begin("cuda", "rounds", GROUP);
     cr_expect(!can_find("variable"));
     cr_expect(strstr(messages, "no phases of @variable: several phases use one variable"), "%s",
               messages);
@@ -240,15 +247,15 @@ Test(cuda_phases, a_variable_of_several_phases_is_refused) {
 }
 
 Test(cuda_phases, code_assembles) {
-    launching l = begin("cuda", GROUP);
-    const rt_ptx_options launches = {.code = {.sm = 75, .offset = true}, .only = "reverse"};
+    launching l = begin("cuda", "rounds", GROUP);
+    const rt_ptx_options launches = {.code = {.sm = 75, .offset = true}, .only = "rounds"};
     const rt_ptx_options together = {.code = {.sm = 75, .offset = true, .together = true}};
     const rt_ptx_options turns = {
-        .code = {.sm = 75, .offset = true, .together = true}, .only = "reverse", .parts = true};
+        .code = {.sm = 75, .offset = true, .together = true}, .only = "rounds", .parts = true};
     const rt_ptx_options parts = {
-        .code = {.sm = 90, .offset = true}, .only = "reverse", .parts = true};
+        .code = {.sm = 90, .offset = true}, .only = "rounds", .parts = true};
     expect_assembles(&launches, 1);
-    expect_assembles(&together, 2);
+    expect_assembles(&together, 3);
     expect_assembles(&turns, 1);
     expect_assembles(&parts, 1);
     end(&l);
@@ -276,7 +283,7 @@ static void run_recording(launching *l) {
 static void record_body(void *arg) { run_recording(arg); }
 
 Test(cuda_phases, graphs_have_nodes_whose_groups_wait) {
-    launching l = begin("cuda", GROUP);
+    launching l = begin("cuda", "rounds", GROUP);
     cr_assert(try_to(record_body, &l), "%s", messages);
     cr_expect_eq(fake_cuda_count("cuLaunchCooperativeKernel"), 2);
     cr_expect_eq(fake_cuda_count("cuGraphKernelNodeSetAttribute"), 2);
@@ -286,7 +293,7 @@ Test(cuda_phases, graphs_have_nodes_whose_groups_wait) {
 }
 
 Test(cuda_phases, graphs_have_a_node_for_each_phase) {
-    launching l = begin("cuda:phases=launches", GROUP);
+    launching l = begin("cuda:phases=launches", "reverse", GROUP);
     cr_assert(try_to(record_body, &l), "%s", messages);
     cr_expect_eq(fake_cuda_count("cuLaunchKernel"), 4);
     cr_expect_eq(fake_cuda_count("cuGraphAddKernelNode_v2"), 4);
@@ -296,18 +303,18 @@ Test(cuda_phases, graphs_have_a_node_for_each_phase) {
 
 /* The launches that a graph was to have go into the stream, and what is refused there is cut. */
 Test(cuda_phases, nodes_may_be_refused) {
-    launching l = begin("cuda", GROUP);
+    launching l = begin("cuda", "rounds", GROUP);
     fake_cuda_fail("cuGraphKernelNodeSetAttribute", 1, 1, false);
     fake_cuda_fail("cuLaunchCooperativeKernel", 3, 720, false);
     cr_assert(try_to(record_body, &l), "%s", messages);
     cr_expect_eq(fake_cuda_count("cuGraphLaunch"), 0);
-    cr_expect_eq(fake_cuda_count("cuLaunchKernel"), 8);
+    cr_expect_eq(fake_cuda_count("cuLaunchKernel"), 16);
     end(&l);
 }
 
 Test(cuda_phases, options_are_read) {
     static const char *const wrong[] = {"cuda:phases=", "cuda:phases=both", "cuda:0,phases"};
-    launching l = begin("cuda:0,without=apart,phases=launches", GROUP);
+    launching l = begin("cuda:0,without=apart,phases=launches", "reverse", GROUP);
     for (size_t n = 0; n < sizeof wrong / sizeof *wrong; n++)
         cr_expect_null(rt_cuda_driver.open(bench.context, strchr(wrong[n], ':') + 1), "%s",
                        wrong[n]);
