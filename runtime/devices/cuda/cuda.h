@@ -275,6 +275,7 @@ typedef struct {
 
 /* Kernels whose groups wait for each other: as the option says. */
 typedef enum { CUDA_EITHER, CUDA_BY_LAUNCHES, CUDA_ALL_TOGETHER } cuda_waiting;
+typedef struct cuda_contents cuda_contents; /* of a buffer (staging.c) */
 typedef struct cuda_kept cuda_kept; /* memory for what phases leave to later ones (phases.c) */
 
 /* A submission on its way; the device's lock is for what follows `event`. */
@@ -323,6 +324,7 @@ typedef struct {
     unsigned small_copies;          /* before there was one */
     bool ring_refused;              /* by the driver */
     uint64_t staged;                /* bytes of it that have been taken */
+    cuda_contents *contents;        /* of the first buffers */
     pthread_mutex_t lock;           /* of what follows */
     uint64_t unstaged;              /* bytes of `ring` that have been given back */
     unsigned reads;                 /* submissions with cuda_pending.read */
@@ -383,6 +385,8 @@ void cuda_copy(cuda *d, const rt_copy *what);
 /* Room in memory that the device reads by itself, until what has been submitted, and what is being
  * submitted, has ended; or NULL. */
 void *cuda_stage(cuda *d, size_t bytes);
+/* The same for contents of a buffer; perhaps until the device is closed. */
+void *cuda_stage_contents(cuda *d, size_t bytes);
 /* The same for what is to be at `to` when the submission that is being enqueued ends. */
 void *cuda_stage_read(cuda *d, void *to, size_t bytes);
 /* With the lock held: that has ended. */

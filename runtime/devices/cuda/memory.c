@@ -17,7 +17,7 @@ rt_memory *cuda_allocate(rt_device *device, const char *name, uint64_t bytes, co
     m->bytes = bytes;
     cuda_must(d, "cuMemAlloc", d->cu->allocate(&m->at, bytes ? bytes : 1));
     if (!data || !bytes) return m;
-    void *staged = cuda_stage(d, bytes);
+    void *staged = cuda_stage_contents(d, bytes);
     const void *from = staged ? memcpy(staged, data, bytes) : data;
     cuda_must(d, "cuMemcpyHtoDAsync", d->cu->write(m->at, from, bytes, d->stream));
     if (!staged) cuda_must(d, "cuStreamSynchronize", d->cu->wait(d->stream));

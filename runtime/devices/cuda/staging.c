@@ -7,9 +7,12 @@
  * of the program that something is still being read to is not touched by a later copy.
  *
  * Allocating that memory costs as much as a hundred copies, so a program has to make some before.
- * Where there is no room, copies are those of the driver.
+ * Where there is no room, copies are those of the driver.  What the first buffers are made of is
+ * copied to memory that is kept until the device is closed, so that the program need not wait.
  */
 #include "runtime/devices/cuda/cuda.h"
+
+#include <stdlib.h>
 
 enum { RING = 4 << 20, MOST = 256 << 10, ALIGN = 256, FIRST = 16 /* copies */ };
 
@@ -38,6 +41,23 @@ static void *take_place(cuda *d, size_t bytes) {
 
 void *cuda_stage(cuda *d, size_t bytes) {
     return bytes <= MOST && has_ring(d) ? take_place(d, bytes) : NULL;
+}
+
+/* Contents of a buffer, before there is a ring. */
+struct cuda_contents {
+    cuda_contents *next;
+    unsigned char bytes[];
+};
+
+void *cuda_stage_contents(cuda *d, size_t bytes) {
+    enum { FEW_BYTES = 64 << 10 };
+    void *at = cuda_stage(d, bytes);
+    if (at || d->ring || d->ring_refused || bytes > FEW_BYTES) return at;
+    cuda_contents *c = malloc(sizeof *c + bytes);
+    if (!c) return NULL;
+    c->next = d->contents;
+    d->contents = c;
+    return c->bytes;
 }
 
 void *cuda_stage_read(cuda *d, void *to, size_t bytes) {
@@ -82,4 +102,8 @@ void cuda_await_reads(cuda *d, const char *host, size_t bytes) {
 void cuda_free_staging(cuda *d) {
     if (d->ring) d->cu->free_host(d->ring);
     d->ring = NULL;
+    for (cuda_contents *next; d->contents; d->contents = next) {
+        next = d->contents->next;
+        free(d->contents);
+    }
 }

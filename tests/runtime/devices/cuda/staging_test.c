@@ -103,6 +103,27 @@ Test(cuda_staging, contents_of_new_buffers_do_not_wait_for_the_device) {
     close_queue();
 }
 
+/* There is no ring yet, and the few bytes are copied. */
+Test(cuda_staging, contents_of_the_first_buffers_do_not_wait_either) {
+    int32_t data[N] = {1, 2, 3};
+    spvf_buffer *b, *large;
+    open_queue();
+    cr_expect_eq(fake_cuda_count("cuStreamSynchronize"), 0);
+    cr_assert_eq(spvf_buffer_create(t.device, BYTES, data, 0, &b), SPVF_OK);
+    cr_expect_eq(fake_cuda_count("cuStreamSynchronize"), 0);
+    data[0] = 0;
+    read_to(b, data, BYTES);
+    finish();
+    cr_expect_eq(data[0], 1);
+    unsigned before = fake_cuda_count("cuStreamSynchronize");
+    static char zeros[LARGE];
+    large = large_buffer(zeros);
+    cr_expect_eq(fake_cuda_count("cuStreamSynchronize"), before + 1);
+    spvf_buffer_destroy(large);
+    spvf_buffer_destroy(b);
+    close_queue();
+}
+
 Test(cuda_staging, what_is_read_is_there_before_it_is_written) {
     int32_t data[N], back[N];
     open_staged();
