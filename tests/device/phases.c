@@ -122,8 +122,12 @@ static bool run(const setting *s, const spvf_range *r, numbers *h, size_t bytes)
     bool ok = spvf_buffer_create(s->device, bytes, h->x, SPVF_COPY_HOST, &b[0]) == SPVF_OK &&
               spvf_buffer_create(s->device, bytes, h->y, SPVF_COPY_HOST, &b[1]) == SPVF_OK;
     const spvf_argument args[] = {{.buffer = b[0]}, {.buffer = b[1]}};
-    const spvf_launch l = {
-        .program = s->program, .kernel = "k", .range = *r, .args = args, .arg_count = 2};
+    const spvf_launch l = {.size = sizeof l,
+                           .program = s->program,
+                           .kernel = "k",
+                           .range = *r,
+                           .args = args,
+                           .arg_count = 2};
     for (int k = 0; ok && k < TURNS; k++)
         ok = spvf_queue_launch(s->queue, &l, NULL, NULL) == SPVF_OK;
     ok = ok && spvf_queue_read(s->queue, b[0], 0, h->x, bytes, NULL, NULL) == SPVF_OK &&
