@@ -103,6 +103,9 @@ static ir_type find_structure(const closure_pass *p, const named_types *list, co
 static void read_special(closure_pass *p, const named_types *structures,
                          const ir_layout_special *s) {
     const ir_type t = find_structure(p, structures, s->type);
+    if (!ir_sizeof(p->m, t))
+        closure_fail(p, "layout-mismatch", "structure '%s', which is special, has no bytes",
+                     s->type);
     if (ir_map_get(&p->specials, t))
         closure_fail(p, "name-clash", "structure '%s' is special twice", s->type);
     const closure_functions *f = closure_find_functions(p, s->init, s->finalize);

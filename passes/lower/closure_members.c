@@ -160,6 +160,8 @@ static void add_described(closure *c, uint32_t k) {
     if (m->offset < c->end) explain_order(c, k);
     if (m->offset + size_of(c, m) > c->described->size)
         refuse(c, "layout-mismatch", m->offset, "a member ends after the struct");
+    if (m->kind == IR_MEMBER_SPECIAL && !m->size)
+        refuse(c, "layout-mismatch", m->offset, "a special has no bytes");
     if (c->error) return;
     const place at = {m->offset, m->name, m->specialized};
     switch (m->kind) {

@@ -100,14 +100,12 @@ static bool is_small(const rt_compiler *compiler) {
     return compiler->is_small && compiler->is_small(compiler->user);
 }
 
-/* By how many times of it does making other code take longer than making code quickly?  For nested
- * loops over items by more. */
-static unsigned extra_times(const pass_group_shape *shape) { return shape->dims == 1 ? 2 : 3; }
-
-/* Has code that was made quickly to give way? */
+/* Has code that was made quickly to give way?  Making other code takes longer by some times of that;
+ * more for nested loops over items. */
 static bool is_outgrown(const rt_launches *l, const rt_compiler *compiler) {
     if (l->own.state != RT_COMPILED || !l->own.variant.shape.small) return false;
-    return l->spent_ns > l->own.ns * extra_times(&l->shape) || !is_small(compiler);
+    unsigned times = l->shape.dims == 1 ? 2 : 3;
+    return l->spent_ns > l->own.ns * times || !is_small(compiler);
 }
 
 static void drop_own(rt_launches *l) {

@@ -275,22 +275,22 @@ static rt_plan_arg parse_arg(parser *p) {
     return a;
 }
 
-static void add_arg(parser *p, rt_plan_launch *l, uint32_t closure) {
-    skip_newlines(p);
-    rt_plan_arg a = parse_arg(p);
-    a.closure = closure;
-    *ir_push(&p->plan->arena, &l->args) = a;
-}
-
-/* The members of a struct with pointers are given in braces. */
+/* The members of a struct with pointers are given in braces; of one without members, nothing. */
 static void parse_args(parser *p, rt_plan_launch *l) {
     uint32_t closures = 0;
     do {
         skip_newlines(p);
-        bool braces = accept(p, '{');
+        const rt_plan_arg empty = {.at = p->token, .kind = RT_PLAN_EMPTY};
+        const bool braces = accept(p, '{'), none = braces && accept(p, '}');
+        if (none) *ir_push(&p->plan->arena, &l->args) = empty;
+        if (none) continue;
         closures += braces;
-        do add_arg(p, l, braces ? closures : 0);
-        while (braces && accept(p, ','));
+        do {
+            skip_newlines(p);
+            rt_plan_arg a = parse_arg(p);
+            a.closure = braces ? closures : 0;
+            *ir_push(&p->plan->arena, &l->args) = a;
+        } while (braces && accept(p, ','));
         if (braces) take(p, '}', "'}'");
     } while (accept(p, ','));
 }

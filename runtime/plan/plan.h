@@ -85,7 +85,13 @@ typedef struct {
     size_t size;
 } rt_scalar;
 
-typedef enum { RT_PLAN_BUFFER, RT_PLAN_SCALAR, RT_PLAN_LITERAL, RT_PLAN_LOCAL } rt_plan_arg_kind;
+typedef enum {
+    RT_PLAN_BUFFER,
+    RT_PLAN_SCALAR,
+    RT_PLAN_LITERAL,
+    RT_PLAN_EMPTY, /* a value of no bytes */
+    RT_PLAN_LOCAL
+} rt_plan_arg_kind;
 
 typedef struct {
     rt_token at; /* literal: the number, `negative` apart */

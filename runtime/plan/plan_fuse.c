@@ -194,9 +194,12 @@ static const void *value_bytes(const rt_library *lib, const rt_plan_arg *a, cons
     spvf_arg_info info = rt_arg_info(f->module, t, &f->param[param]);
     rt_value_type want = {info.size, ir_is_ptr(t) ? info.size : ir_access_size(f->module, t)};
     void *bytes = ir_alloc(lib->arena, info.size + sizeof(uint64_t));
+    if (a->kind == RT_PLAN_EMPTY && info.size)
+        rt_plan_fail(lib->plan, a->at, "'{}' has no bytes, the parameter has %llu",
+                     (unsigned long long)info.size);
     if (a->kind == RT_PLAN_SCALAR)
         scalar_bytes(lib->plan, a, &want, bytes);
-    else
+    else if (a->kind == RT_PLAN_LITERAL)
         literal_bytes(lib->plan, a, t, bytes);
     *size = info.size;
     return bytes;
@@ -206,7 +209,7 @@ static bool fits_kind(const rt_plan_arg *a, spvf_arg_kind kind) {
     switch (kind) {
     case SPVF_ARG_BUFFER: return a->kind == RT_PLAN_BUFFER;
     case SPVF_ARG_LOCAL: return a->kind == RT_PLAN_LOCAL;
-    case SPVF_ARG_VALUE: return a->kind == RT_PLAN_SCALAR || a->kind == RT_PLAN_LITERAL;
+    case SPVF_ARG_VALUE: return a->kind >= RT_PLAN_SCALAR && a->kind <= RT_PLAN_EMPTY;
     default: return false;
     }
 }

@@ -12,8 +12,8 @@
 #include "runtime/devices/cpu/cpu.h"
 
 /* Running quick code takes 0.2 to 0.3 ns an instruction, and making it about 3.5 us; vector code
- * takes 2 to 4 times as long to make for ranges of one dimension, and 3 to 6 times for others, whose
- * loops over items are nested.  How often a kernel will be launched is not known.  With these
+ * takes 2 to 4 times as long to make for ranges of one dimension, and 3 to 6 times for others, with
+ * nested loops over items.  How often a kernel will be launched is not known.  With these
  * limits, the first launch takes at most 2.2 times as long with vector code, where that is made, as
  * with quick code; that is about what switching to it later costs (variants.c). */
 enum { LIMIT = 4500, LIMIT_OF_NESTS = 16000 };

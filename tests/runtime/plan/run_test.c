@@ -23,6 +23,11 @@ static const char kernels[] = "target 64\n"
                               "  store %v, %l align 4\n"
                               "  ret\n"
                               "}\n"
+                              "kernel @seven(%s: ptr.private byval(0) of {}, %p: ptr.global) {\n"
+                              "entry:\n"
+                              "  store i32 7, %p align 4\n"
+                              "  ret\n"
+                              "}\n"
                               "kernel @move(%s: ptr.private byval(24) align 8 of {ptr.global, i32, "
                               "ptr.global}, %n: i32) {\n"
                               "entry:\n"
@@ -87,6 +92,16 @@ Test(run, members_of_a_struct_are_given_in_braces) {
                SPVF_OK, "");
 }
 
+Test(run, a_struct_without_members_is_given_as_braces) {
+    expect_run("buffer x i32[1]\n"
+               "launch \"k.ir\":seven global 1 args {}, x\n"
+               "expect x[0] = 7\n",
+               SPVF_OK, "");
+    expect_run("buffer x i32[1]\n"
+               "launch \"k.ir\":seven global 1 args x, {}\n",
+               SPVF_ERROR_INPUT, "p:2:35: error: the kernel takes a value here\n");
+}
+
 Test(run, members_of_structs_are_fused) {
     static const char text[] = MOVES "fuse g strict {\n"
                                      "  launch \"k.ir\":move global 4 args {x, 1, t}, 2\n"
@@ -125,6 +140,8 @@ Test(run, braces_that_do_not_fit) {
         {"{x, 1, t}, {2}", "p:4:46: error: in braces are the members of a struct with pointers, "
                            "which kernel 'move' does not take here\n"},
         {"{x, t}, 2", "p:4:8: error: kernel 'move' has 4 arguments, 3 are given\n"},
+        {"{}, 2", "p:4:8: error: kernel 'move' has 4 arguments, 2 are given\n"},
+        {"{x, 1, t}, {}", "p:4:45: error: '{}' has no bytes, the parameter has 4\n"},
     };
     for (unsigned k = 0; k < sizeof wrong / sizeof *wrong; k++) {
         char text[300];
