@@ -391,7 +391,7 @@ on_cuda() {
     cat "$1.err" >>seen
     grep "^cuda\." "$1.err" | awk -v ORS=';' '{ print $1, $2 }'
 }
-for expected in 'cuda=cuda.together 3;' 'cuda:phases=together=cuda.together 3;' \
+for expected in 'cuda=cuda.phases 6;' 'cuda:phases=together=cuda.together 3;' \
     'cuda:phases=launches=cuda.phases 6;'; do
     device=${expected%=*}
     if [ "$(on_cuda "$device")" = "${expected##*=}" ]; then passed; else failed "$device"; fi
