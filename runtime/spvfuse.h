@@ -515,7 +515,7 @@ typedef struct {
     bool known_range;
     /* The device can make all work-groups of a launch wait for each other: where they depend on
      * each other such a barrier is made (OpControlBarrier of scope Device), in place of a refusal.
-     * Few devices can; devices cpu and check are two. */
+     * Few devices can: cpu, check and cuda. */
     bool phases;
     /* The message of a refusal is an error.  Otherwise it is a warning: the kernels can still be
      * launched one by one.  The status is SPVF_ERROR_REFUSED either way. */

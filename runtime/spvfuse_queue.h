@@ -299,7 +299,7 @@ typedef struct {
     spvf_barrier barrier;
     bool constants; /* values become constants of the code: they cannot be changed any more */
     /* Where work-groups of one launch depend on those of another, all of them wait: launches become
-     * phases of one kernel, on devices that can (cpu and check). */
+     * phases of one kernel, on devices that can (cpu, check and cuda). */
     bool phases;
 } spvf_graph_options;
 
