@@ -40,6 +40,18 @@ count_left() {
     fi
 }
 
+# count_private PLAN FOLDER WANT: members of closures that become private memory, as explained.
+count_private() {
+    got=$("$build/spvfuse" explain -v "$2/$1.plan" 2>"$work/err" |
+        grep -c '^  _ZTS[A-Za-z0-9]*_arg[0-9]*\.[0-9_]* is private memory')
+    if [ "$got" = "$3" ]; then
+        passed
+    else
+        failed "$1 in $2: $got members are private memory, not $3"
+        cat "$work/err"
+    fi
+}
+
 spirv-as --target-env spv1.2 tests/sycl/pointers.spvasm -o "$work/pointers.spv"
 for level in O0 O2; do
     mkdir "$work/$level"
@@ -51,10 +63,11 @@ for level in O0 O2; do
         failed "pipelines.cpp at -$level"
         cat "$work/err"
     fi
-    while read -r plan want; do
+    while read -r plan loads stores variables private; do
         case $plan in '' | '#'*) continue ;; esac
         run_plan "$plan" "$work/$level"
-        count_left "$plan" "$work/$level" "$want"
+        count_left "$plan" "$work/$level" "$loads $stores $variables"
+        count_private "$plan" "$work/$level" "$private"
     done <tests/sycl/shapes.txt
     clang-22 -target spirv64 -cl-std=CL3.0 -$level -c tests/sycl/wrappers.cl -o "$work/$level/wrappers.spv"
     run_plan wrappers "$work/$level"
