@@ -135,6 +135,8 @@ void *ir_alloc(ir_arena *a, size_t bytes) {
     return memset(take(a, bytes), 0, bytes);
 }
 
+void *ir_alloc_raw(ir_arena *a, size_t bytes) { return take(a, round_up(a, bytes)); }
+
 /* A block of so many bytes that begins with n that are copied; only the rest is zeroed. */
 static void *begin_with(ir_arena *a, const void *data, size_t n, size_t bytes) {
     bytes = round_up(a, bytes);
@@ -149,8 +151,9 @@ void *ir_dup(ir_arena *a, const void *data, size_t bytes) {
 }
 
 char *ir_strndup(ir_arena *a, const char *s, size_t n) {
-    char *copy = ir_alloc(a, n + 1);
+    char *copy = ir_alloc_raw(a, n + 1);
     if (n) memcpy(copy, s, n);
+    copy[n] = 0;
     return copy;
 }
 

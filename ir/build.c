@@ -74,10 +74,8 @@ static ir_inst **number_of(ir_builder *b, const ir_inst *i) {
     return &b->recent[ir_hash_value(i) % NUMBERS];
 }
 
-/* An equal instruction of this block; it keeps only the promises that both make. */
-static ir_inst *find_equal(ir_builder *b, const ir_inst *i) {
-    if (b->before) return NULL;
-    ir_inst *known = *number_of(b, i);
+/* `known`, if it is equal to i and of this block; it keeps only the promises that both make. */
+static ir_inst *take_equal(const ir_builder *b, ir_inst *known, const ir_inst *i) {
     if (!known || known->block != b->block || !ir_same_value(known, i)) return NULL;
     known->flags &= i->flags;
     return known;
@@ -86,7 +84,7 @@ static ir_inst *find_equal(ir_builder *b, const ir_inst *i) {
 /* ------------------------------------------------------------------------------------- building */
 
 static void fill(candidate *c, ir_builder *b, ir_op op, ir_type t, unsigned n) {
-    memset(c, 0, sizeof c->inst + n * sizeof(ir_use));
+    memset(c, 0, sizeof c->inst);
     c->inst.op = (uint16_t)op;
     c->inst.nargs = (uint16_t)n;
     c->inst.type = t;
@@ -119,10 +117,21 @@ static ir_inst *rewrite(ir_builder *b, ir_inst *i) {
     return better;
 }
 
-static ir_inst *simplest(ir_builder *b, ir_inst *i) {
-    ir_inst *known = fold_known(b->f, i);
-    if (!known) known = rewrite(b, i);
-    return known ? known : find_equal(b, i);
+/* A candidate becomes an instruction of the block. */
+static ir_inst *insert_candidate(ir_builder *b, const ir_inst *i) {
+    ir_inst *made = ir_inst_new(b->f, (ir_op)i->op, i->type, i->nargs);
+    made->flags = i->flags;
+    made->imm = i->imm;
+    made->loc = b->loc;
+    for (unsigned k = 0; k < i->nargs; k++) ir_set_arg(made, k, i->arg[k].val);
+    ir_insert(made, b->block, b->before);
+    return made;
+}
+
+static ir_inst *find_or_insert(ir_builder *b, ir_inst *i) {
+    if (b->before) return insert_candidate(b, i);
+    ir_inst **number = number_of(b, i), *known = take_equal(b, *number, i);
+    return known ? known : (*number = insert_candidate(b, i));
 }
 
 ir_inst *ir_build(ir_builder *b, ir_op op, ir_type t, ir_attrs attrs, ir_args args) {
@@ -135,13 +144,9 @@ ir_inst *ir_build(ir_builder *b, ir_op op, ir_type t, ir_attrs attrs, ir_args ar
     ir_use *use = (ir_use *)(void *)(c.room + offsetof(ir_inst, arg));
     for (unsigned k = 0; k < args.n; k++) use[k].val = ir_settle(b->f, op, k, args.val[k]);
     order_operands(&c.inst);
-    ir_inst *known = simplest(b, &c.inst);
-    if (known) return known;
-    ir_inst *vals[MAX_CANDIDATE_ARGS];
-    for (unsigned k = 0; k < args.n; k++) vals[k] = use[k].val;
-    ir_inst *made = ir_build_raw(b, op, t, attrs, (ir_args){args.n, vals});
-    if (!b->before) *number_of(b, made) = made;
-    return made;
+    ir_inst *known = fold_known(b->f, &c.inst);
+    if (!known) known = rewrite(b, &c.inst);
+    return known ? known : find_or_insert(b, &c.inst);
 }
 
 ir_inst *ir_build_like(ir_builder *b, const ir_inst *i, ir_type t, ir_inst *const *args) {

@@ -177,7 +177,8 @@ typedef struct ir_arena {
 
 void ir_arena_init(ir_arena *a, ir_ctx *cx);
 void ir_arena_free(ir_arena *a);
-void *ir_alloc(ir_arena *a, size_t bytes); /* zeroed, 16-byte aligned, never NULL (throws) */
+void *ir_alloc(ir_arena *a, size_t bytes);     /* zeroed, 16-byte aligned, never NULL (throws) */
+void *ir_alloc_raw(ir_arena *a, size_t bytes); /* the same, not zeroed */
 void *ir_dup(ir_arena *a, const void *data, size_t bytes);
 char *ir_strdup(ir_arena *a, const char *s);
 char *ir_strndup(ir_arena *a, const char *s, size_t n);
@@ -211,7 +212,12 @@ typedef struct {
 void *ir_map_get(const ir_map *m, uint64_t key);
 void ir_map_set(ir_arena *a, ir_map *m, uint64_t key, void *val);
 uint64_t ir_hash(uint64_t seed, const void *data, size_t bytes);
-uint64_t ir_mix(uint64_t h, uint64_t x);
+static inline uint64_t ir_mix(uint64_t h, uint64_t x) {
+    h = (h ^ x) * UINT64_C(0x9e3779b97f4a7c15);
+    h ^= h >> 32;
+    h *= UINT64_C(0xd6e8feb86659fd93);
+    return h ^ h >> 29;
+}
 
 /* Text being built, in an arena; data is always ended by 0. */
 typedef struct {
@@ -219,8 +225,8 @@ typedef struct {
     char *data;
     size_t n, cap;
 } ir_text;
-void ir_put(ir_text *t, const char *s);
 void ir_putn(ir_text *t, const char *s, size_t n);
+static inline void ir_put(ir_text *t, const char *s) { ir_putn(t, s, strlen(s)); }
 void ir_putf(ir_text *t, const char *fmt, ...) IR_PRINTF(2, 3);
 void ir_vputf(ir_text *t, const char *fmt, va_list ap);
 

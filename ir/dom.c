@@ -47,10 +47,11 @@ static void make_dom_room(ir_func *f, dom_cache *c) {
     uint32_t **numbers[] = {&o->index,  &o->number, &o->parent, &c->dom.enter, &c->dom.leave,
                             &c->depth,  &c->lowest, &c->seen,   &c->met,       &c->semi,
                             &c->forest, &c->label,  &c->bucket, &c->next,      &c->idom};
-    for (unsigned i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        *blocks[i] = ir_new_array(a, ir_block *, n);
-    for (unsigned i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        *numbers[i] = ir_new_array(a, uint32_t, n);
+    enum { BLOCKS = sizeof blocks / sizeof *blocks, NUMBERS = sizeof numbers / sizeof *numbers };
+    ir_block **block = ir_new_array(a, ir_block *, (size_t)BLOCKS * n);
+    uint32_t *number = ir_new_array(a, uint32_t, (size_t)NUMBERS * n);
+    for (unsigned i = 0; i < BLOCKS; i++, block += n) *blocks[i] = block;
+    for (unsigned i = 0; i < NUMBERS; i++, number += n) *numbers[i] = number;
     c->stamp = 0;
     c->room = n;
 }

@@ -263,7 +263,8 @@ static ir_imm leaf_imm(ir_func *f, ir_op op, ir_type t, const uint64_t *lanes) {
 /* `lanes`: the constant's values, or one word that tells other leaves apart. */
 static ir_inst *intern(ir_func *f, ir_op op, ir_type t, const uint64_t *lanes) {
     unsigned n = op == IR_OP_const ? ir_lanes(t) : op == IR_OP_undef ? 0 : 1;
-    uint64_t hash = ir_hash(ir_mix(op, t), lanes, n * sizeof *lanes);
+    uint64_t hash = ir_mix(op, t);
+    for (unsigned k = 0; k < n; k++) hash = ir_mix(hash, lanes[k]);
     ir_inst *first = ir_map_get(&f->leaves, hash);
     for (ir_inst *i = first; i; i = i->next)
         if (same_leaf(i, op, t, lanes)) return i;

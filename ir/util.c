@@ -150,13 +150,6 @@ void ir_format_message(const ir_message *m, char *out, size_t size) {
 
 /* -------------------------------------------------------------------------------------- hashing */
 
-uint64_t ir_mix(uint64_t h, uint64_t x) {
-    h = (h ^ x) * UINT64_C(0x9e3779b97f4a7c15);
-    h ^= h >> 32;
-    h *= UINT64_C(0xd6e8feb86659fd93);
-    return h ^ h >> 29;
-}
-
 uint64_t ir_hash(uint64_t seed, const void *data, size_t bytes) {
     const unsigned char *p = data;
     uint64_t h = seed ^ bytes;
@@ -206,14 +199,17 @@ void ir_map_set(ir_arena *a, ir_map *m, uint64_t key, void *val) {
 
 /* ----------------------------------------------------------------------------------------- text */
 
-static void reserve(ir_text *t, size_t more) {
-    if (t->n + more + 1 <= t->cap) return;
+static void grow_text(ir_text *t, size_t more) {
     size_t cap = t->cap ? t->cap * 2 : 256;
     while (cap < t->n + more + 1) cap *= 2;
-    char *data = ir_alloc(t->arena, cap);
+    char *data = ir_alloc_raw(t->arena, cap);
     if (t->n) memcpy(data, t->data, t->n);
     t->data = data;
     t->cap = cap;
+}
+
+static inline void reserve(ir_text *t, size_t more) {
+    if (t->n + more + 1 > t->cap) grow_text(t, more);
 }
 
 void ir_putn(ir_text *t, const char *s, size_t n) {
@@ -222,8 +218,6 @@ void ir_putn(ir_text *t, const char *s, size_t n) {
     t->n += n;
     t->data[t->n] = 0;
 }
-
-void ir_put(ir_text *t, const char *s) { ir_putn(t, s, strlen(s)); }
 
 /* The first try fails only if the text does not fit. */
 static void put_by_library(ir_text *t, const char *fmt, va_list ap) {
@@ -240,28 +234,35 @@ static void put_by_library(ir_text *t, const char *fmt, va_list ap) {
 }
 
 static void put_number(ir_text *t, uint64_t n, bool negative) {
-    char digits[21], *end = digits + sizeof digits, *p = end;
+    size_t size = negative ? 2 : 1;
+    for (uint64_t rest = n / 10; rest; rest /= 10) size++;
+    reserve(t, size);
+    char *p = t->data + (t->n += size);
+    *p = 0;
     do *--p = (char)('0' + n % 10);
     while (n /= 10);
     if (negative) *--p = '-';
-    ir_putn(t, p, (size_t)(end - p));
 }
 
-/* Puts what comes before the next % and gives its place, or that of the end. */
-static const char *put_plain(ir_text *t, const char *fmt) {
-    const char *end = fmt;
-    while (*end && *end != '%') end++; /* a few bytes: shorter than strcspn takes to begin */
-    if (end > fmt) ir_putn(t, fmt, (size_t)(end - fmt));
-    return end;
+/* Puts what comes before `stop` or the end, and gives its place.  Names and parts of formats are a
+ * few bytes, for which functions of the C library take longer. */
+static inline const char *put_until(ir_text *t, const char *s, char stop) {
+    while (*s && *s != stop) {
+        reserve(t, 1);
+        char *to = t->data + t->n, *end = t->data + t->cap - 1;
+        while (to < end && *s && *s != stop) *to++ = *s++;
+        t->n = (size_t)(to - t->data);
+    }
+    return s;
 }
 
 /* Messages and names rarely need other conversions; those are left to vsnprintf. */
 void ir_vputf(ir_text *t, const char *fmt, va_list ap) {
-    while (*(fmt = put_plain(t, fmt))) {
+    while (*(fmt = put_until(t, fmt, '%'))) {
         bool wide = fmt[1] == 'l' && fmt[2] == 'l';
         const char *kind = fmt + (wide ? 3 : 1);
         if (*kind == 's' && !wide)
-            ir_put(t, va_arg(ap, const char *));
+            put_until(t, va_arg(ap, const char *), 0);
         else if (*kind == 'c' && !wide)
             ir_putn(t, &(char){(char)va_arg(ap, int)}, 1);
         else if (*kind == 'u')
@@ -275,6 +276,7 @@ void ir_vputf(ir_text *t, const char *fmt, va_list ap) {
         }
         fmt = kind + 1;
     }
+    if (t->data) t->data[t->n] = 0;
 }
 
 void ir_putf(ir_text *t, const char *fmt, ...) {

@@ -202,9 +202,9 @@ static void say(const pipeline *p, ir_severity severity, const char *fmt, ...) {
     va_end(ap);
 }
 
-/* Most names differ in the first character. */
+/* Most names differ in the first two characters. */
 static bool is_name(const char *name, const char *s, size_t n) {
-    return *name == *s && strncmp(name, s, n) == 0 && !name[n];
+    return name[0] == s[0] && name[1] == s[1] && strncmp(name, s, n) == 0 && !name[n];
 }
 
 static const pass_info *find_pass(const char *s, size_t n) {
@@ -361,12 +361,14 @@ static const char *find_list(const char *s, size_t n) {
 
 typedef void visit_fn(pipeline *p, const char *s, size_t n);
 
+static bool is_separator(char c) { return c == ',' || c == ' '; }
+
 /* Calls visit for each name of a comma-separated list; spaces around names do not count. */
 static void foreach_name(pipeline *p, const char *list, visit_fn *visit) {
-    while (*list) {
-        size_t skip = strspn(list, ", "), n = strcspn(list + skip, ", ");
-        if (n) visit(p, list + skip, n);
-        list += skip + n;
+    for (const char *end; *list; list = end) {
+        while (is_separator(*list)) list++;
+        for (end = list; *end && !is_separator(*end);) end++;
+        if (end > list) visit(p, list, (size_t)(end - list));
     }
 }
 
@@ -386,17 +388,18 @@ static void check_switch(pipeline *p, const char *s, bool prints) {
 
 static void run_name(pipeline *p, const char *s, size_t n) {
     if (p->failed || p->stopped) return;
-    if (find_list(s, n))
-        foreach_name(p, find_list(s, n), run_name); /* which has no names of lists in it */
+    const pass_info *pass = find_pass(s, n);
+    if (pass)
+        run_entry(p, pass);
     else
-        run_entry(p, find_pass(s, n));
+        foreach_name(p, find_list(s, n), run_name); /* names of lists are not those of passes */
 }
 
 static void run_list(void *user) {
     pipeline *p = user;
     const pass_options *o = p->options;
     const char *list = o->passes ? o->passes : pass_standard;
-    foreach_name(p, list, check_name);
+    if (o->passes) foreach_name(p, list, check_name);
     check_switch(p, o->dump_after, true);
     check_switch(p, o->stop_after, false);
     foreach_name(p, list, run_name);

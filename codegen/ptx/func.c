@@ -354,23 +354,30 @@ static void check_subgroups(ptx_func *fn) {
         ptx_refuse(fn, "it requires sub-groups of %u, and warps have %d threads", size, PTX_WARP);
 }
 
+/* A text that will rarely have to grow. */
+static ir_text room_for(ir_arena *a, uint64_t instructions) {
+    enum { LINE = 48, LEAST = 1000 };
+    size_t bytes = LEAST + (size_t)instructions * LINE;
+    return (ir_text){.arena = a, .data = ir_alloc_raw(a, bytes), .cap = bytes};
+}
+
 void ptx_write_function(ptx_writer *w, ir_func *f) {
     uint64_t local = static_local(f);
     ptx_func fn = {.w = w,
                    .f = f,
                    .first = ir_new_array(w->arena, uint32_t, f->next_id),
                    .variables = {.arena = w->arena},
-                   .body = {.arena = w->arena}};
-    ir_put(&fn.variables, "");
-    ir_put(&fn.body, "");
+                   .body = room_for(w->arena, ir_count_instructions(f))};
+    ir_text head = {.arena = w->arena};
     check_subgroups(&fn);
     if (local > MOST_STATIC)
         ptx_refuse(&fn, "it has variables of %llu bytes in local memory, PTX allows %d",
                    (unsigned long long)local, MOST_STATIC);
-    write_head(&fn, &w->functions);
+    write_head(&fn, &head);
     for (uint32_t n = 0; n < f->nparams; n++) load_param(&fn, n);
     foreach_block (b, f) write_block(&fn, b);
-    ir_put(&w->functions, "{\n");
-    declare_registers(&fn, &w->functions);
-    ir_putf(&w->functions, "%s%s}\n", fn.variables.data, fn.body.data);
+    ir_put(&head, "{\n");
+    declare_registers(&fn, &head);
+    ir_put(&fn.body, "}\n");
+    *ir_push(w->arena, &w->functions) = (ptx_parts){head, fn.variables, fn.body};
 }

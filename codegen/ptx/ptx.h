@@ -42,32 +42,44 @@ typedef enum { PTX_PRED, PTX_B16, PTX_B32, PTX_B64, PTX_F32, PTX_F64, PTX_CLASSE
 enum { PTX_WARP = 32 };         /* threads */
 enum { PTX_GROUP_BYTES = 256 }; /* of shared memory for what a work-group does together */
 
+/* The parts of a function, in their order. */
+typedef struct {
+    ir_text head, variables, body;
+} ptx_parts;
+
 typedef struct {
     const ir_module *m;
     ir_ctx *cx;
     ir_arena *arena;
     const cg_ptx_options *options;
     unsigned version; /* of the language that the text needs, times 10 */
-    ir_text variables, functions;
+    ir_text variables;
+    ir_vec(ptx_parts) functions;
     bool has_group_memory;  /* for what the items of a work-group do together */
     bool has_dynamic_local; /* local memory whose size the launch gives */
     bool has_grid_barrier;  /* barriers of all work-groups, and the word that they change */
 } ptx_writer;
 
+typedef ir_vec(const char *) ptx_names;
+
 typedef struct {
     ptx_writer *w;
     ir_func *f;
-    uint32_t *first;             /* by value id: number of its first register + 1 */
-    uint32_t count[PTX_CLASSES]; /* registers so far */
-    uint32_t labels;             /* besides those of blocks */
-    ir_text variables, body;     /* of the function */
-    const ir_inst *inst;         /* that is being written, or NULL */
+    uint32_t *first;              /* by value id: number of its first register + 1 */
+    uint32_t count[PTX_CLASSES];  /* registers so far */
+    ptx_names names[PTX_CLASSES]; /* of registers, as far as they have been asked for */
+    uint32_t labels;              /* besides those of blocks */
+    ir_text variables, body;      /* of the function */
+    const ir_inst *inst;          /* that is being written, or NULL */
 } ptx_func;
 
 /* ------------------------------------------------------------------------------ text (values.c) */
 
 /* An instruction, without the semicolon. */
 void ptx_put(ptx_func *fn, const char *fmt, ...) IR_PRINTF(2, 3);
+/* The same in parts, which are put into the text that ptx_begin gives, until ptx_end. */
+ir_text *ptx_begin(ptx_func *fn);
+void ptx_end(ptx_func *fn);
 void ptx_label(ptx_func *fn, const char *name);
 const char *ptx_new_label(ptx_func *fn);
 IR_NORETURN void ptx_refuse(const ptx_func *fn, const char *fmt, ...) IR_PRINTF(2, 3);

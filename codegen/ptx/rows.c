@@ -18,11 +18,27 @@ static const row rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* The first one that a processor has; NULL: there is none. */
+/* The number of an operation's last row, counted from 1: the last one of equal designators counts. */
+#if defined(__GNUC__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Woverride-init"
+#endif
+enum { BEFORE_ROWS = __COUNTER__ };
+static const uint8_t last_row[IR_OP_COUNT] = {
+#define ROW(op, kinds, text, sm, version) [IR_OP_##op] = __COUNTER__ - BEFORE_ROWS,
+#include "codegen/ptx/ptx.def"
+#undef ROW
+};
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+_Static_assert(ROWS <= UINT8_MAX, "numbers of rows are bytes");
+
+/* The one that a processor has; NULL: there is none. */
 static const row *find_row(const ir_inst *i, unsigned sm) {
-    if (!i->nargs) return NULL;
+    if (!last_row[i->op] || !i->nargs) return NULL;
     uint32_t kind = 1u << ir_kind_of(ir_elem(ir_arg(i, 0)->type));
-    for (unsigned n = 0; n < ROWS; n++)
+    for (unsigned n = last_row[i->op]; n--;)
         if (rows[n].op == (ir_op)i->op && rows[n].kinds & kind && rows[n].sm <= sm) return &rows[n];
     return NULL;
 }
@@ -46,8 +62,9 @@ static const char *scratch(filling *f, const char *named[SCRATCH], char digit, p
 }
 
 static bool takes_word(const char **s, const char *word) {
-    size_t n = strlen(word);
-    if (strncmp(*s, word, n) != 0) return false;
+    size_t n = 0;
+    while (word[n] && (*s)[n] == word[n]) n++;
+    if (word[n]) return false;
     *s += n;
     return true;
 }
@@ -61,11 +78,10 @@ static bool becomes_half(const ir_inst *i) {
 }
 
 static const char *rounding(const filling *f, const char **s) {
-    bool exact = f->fn->w->options->exact || becomes_half(f->i);
     if (takes_word(s, "rn")) return f->i->flags & (IR_CONTRACT | IR_FAST) ? "" : ".rn";
-    if (takes_word(s, "approx")) return exact ? "rn" : "approx";
-    if (takes_word(s, "full")) return exact ? "rn" : "full";
-    return NULL;
+    const char *fast = takes_word(s, "approx") ? "approx" : takes_word(s, "full") ? "full" : NULL;
+    bool exact = fast && (f->fn->w->options->exact || becomes_half(f->i));
+    return exact ? "rn" : fast;
 }
 
 /* Do only comparisons and sums use it, which do not tell NaNs apart? */
@@ -104,19 +120,28 @@ static const char *meaning(filling *f, const char **s) {
     return plain ? ptx_operand(f->fn, v, lane) : ptx_extended(f->fn, v, lane, c == 's');
 }
 
-/* One instruction of a text, up to its end or a semicolon. */
+enum { MOST_GAPS = 6 };
+
+/* One instruction of a text, up to its end or a semicolon.  Operands may need instructions of their
+ * own, which come before it. */
 static void write_part(filling *f, const char **s) {
-    ir_text t = {.arena = f->fn->w->arena};
-    ir_put(&t, "");
-    while (**s && **s != ';') {
-        size_t n = strcspn(*s, "%;");
-        ir_putn(&t, *s, n);
-        *s += n;
-        if (**s != '%') continue;
+    const char *plain[MOST_GAPS + 1] = {*s}, *end[MOST_GAPS + 1], *filled[MOST_GAPS];
+    unsigned gaps = 0;
+    for (; **s && **s != ';'; plain[gaps] = *s) {
+        while (**s && **s != ';' && **s != '%') ++*s;
+        end[gaps] = *s;
+        if (**s != '%') break;
+        assert(gaps < MOST_GAPS);
         ++*s;
-        ir_put(&t, meaning(f, s));
+        filled[gaps++] = meaning(f, s);
+        end[gaps] = *s;
     }
-    ptx_put(f->fn, "%s", t.data);
+    ir_text *t = ptx_begin(f->fn);
+    for (unsigned n = 0; n <= gaps; n++) {
+        if (n) ir_put(t, filled[n - 1]);
+        ir_putn(t, plain[n], (size_t)(end[n] - plain[n]));
+    }
+    ptx_end(f->fn);
 }
 
 static void write_lane(ptx_func *fn, const ir_inst *i, const row *r, unsigned lane) {

@@ -9,13 +9,19 @@
 
 /* ----------------------------------------------------------------------------------------- text */
 
+ir_text *ptx_begin(ptx_func *fn) {
+    ir_put(&fn->body, "\t");
+    return &fn->body;
+}
+
+void ptx_end(ptx_func *fn) { ir_put(&fn->body, ";\n"); }
+
 void ptx_put(ptx_func *fn, const char *fmt, ...) {
     va_list ap;
-    ir_put(&fn->body, "\t");
     va_start(ap, fmt);
-    ir_vputf(&fn->body, fmt, ap);
+    ir_vputf(ptx_begin(fn), fmt, ap);
     va_end(ap);
-    ir_put(&fn->body, ";\n");
+    ptx_end(fn);
 }
 
 void ptx_label(ptx_func *fn, const char *name) { ir_putf(&fn->body, "%s:\n", name); }
@@ -83,8 +89,12 @@ ptx_class ptx_class_of(const ir_module *m, ir_type t) {
     }
 }
 
+/* Made when it is first asked for. */
 static const char *register_name(ptx_func *fn, ptx_class c, uint32_t n) {
-    return ir_sprintf(fn->w->arena, "%s%u", classes[c].prefix, n);
+    ptx_names *names = &fn->names[c];
+    while (names->n <= n) *ir_push(fn->w->arena, names) = NULL;
+    if (!names->data[n]) names->data[n] = ir_sprintf(fn->w->arena, "%s%u", classes[c].prefix, n);
+    return names->data[n];
 }
 
 const char *ptx_temporary(ptx_func *fn, ptx_class c) {

@@ -153,16 +153,19 @@ void cg_ptx_write(const ir_module *m, const cg_ptx_options *options, ir_arena *o
                     .arena = out,
                     .options = options,
                     .version = cg_ptx_version_of(options->sm),
-                    .variables = {.arena = out},
-                    .functions = {.arena = out}};
+                    .variables = {.arena = out}};
     if (m->pointer_bits != 64) {
         ir_error(m->cx, "PTX has addresses of 64 bits, the module those of %u", m->pointer_bits);
         ir_throw(m->cx, IR_ERR_REFUSED);
     }
-    ir_put(&w.variables, "");
-    ir_put(&w.functions, "");
     write_functions(&w);
     write_variables(&w);
-    ir_putf(text, ".version %u.%u\n.target sm_%u\n.address_size 64\n\n%s%s", w.version / 10,
-            w.version % 10, options->sm, w.variables.data, w.functions.data);
+    ir_putf(text, ".version %u.%u\n.target sm_%u\n.address_size 64\n\n", w.version / 10,
+            w.version % 10, options->sm);
+    ir_putn(text, w.variables.data, w.variables.n);
+    foreach_in (const ptx_parts, p, w.functions) {
+        ir_putn(text, p->head.data, p->head.n);
+        ir_putn(text, p->variables.data, p->variables.n);
+        ir_putn(text, p->body.data, p->body.n);
+    }
 }

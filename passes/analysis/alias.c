@@ -21,13 +21,17 @@
 
 /* --------------------------------------------------------------------------------------- places */
 
+static const pass_place *place_of(const pass_alias *a, const ir_inst *p) {
+    return p->id < a->n ? a->place[p->id] : NULL;
+}
+
 pass_place pass_find_place(const pass_alias *a, const ir_inst *p) {
-    const pass_place *known = p->id < a->n ? a->place[p->id] : NULL;
+    const pass_place *known = place_of(a, p);
     return known ? *known : (pass_place){.object = p, .base = p};
 }
 
 const ir_inst *pass_object_of(const pass_alias *a, const ir_inst *p) {
-    const pass_place *known = p->id < a->n ? a->place[p->id] : NULL;
+    const pass_place *known = place_of(a, p);
     return known ? known->object : p;
 }
 
@@ -52,8 +56,8 @@ bool pass_is_accessed(const ir_inst *i, unsigned arg) {
 /* Is the address only used, not handed on? */
 static bool is_plain_use(const ir_inst *user, unsigned arg) {
     bool moves = user->op == IR_OP_ptradd || is_cast(user);
-    bool asks = user->op == IR_OP_ptr_space || user->op == IR_OP_prefetch ||
-                ir_info(user)->rule == R_CMPI;
+    bool asks =
+        user->op == IR_OP_ptr_space || user->op == IR_OP_prefetch || ir_info(user)->rule == R_CMPI;
     return moves || asks || pass_is_accessed(user, arg);
 }
 
@@ -88,19 +92,39 @@ static void note_uses(pass_alias *a, const ir_inst *p) {
             a->escapes[pass_object_of(a, p)->id] = true;
 }
 
+/* Terms beyond those that count are not copied. */
+static void copy_place(pass_place *to, const pass_place *from) {
+    to->object = from->object;
+    to->base = from->base;
+    to->offset.n = from->offset.n;
+    to->offset.constant = from->offset.constant;
+    for (uint32_t k = 0; k < from->offset.n; k++) to->offset.term[k] = from->offset.term[k];
+}
+
+static void begin_place(pass_place *to, const ir_inst *object, const ir_inst *base) {
+    to->object = object;
+    to->base = base;
+    to->offset.n = 0;
+    to->offset.constant = 0;
+}
+
 static void note_place(pass_alias *a, const ir_inst *p) {
     if (p->op != IR_OP_ptradd && !is_cast(p)) return;
-    pass_place at = pass_find_place(a, ir_arg(p, 0));
-    const ir_inst *by = p->op == IR_OP_ptradd ? ir_arg(p, 1) : NULL;
+    const ir_inst *from = ir_arg(p, 0), *by = p->op == IR_OP_ptradd ? ir_arg(p, 1) : NULL;
+    const pass_place *known = place_of(a, from);
+    pass_place *at = ir_alloc_raw(a->scratch, sizeof *at);
     pass_affine sum;
+    if (known)
+        copy_place(at, known);
+    else
+        begin_place(at, from, from);
     if (by && ir_is_const(by)) {
-        at.offset.constant = ir_wrap_add(at.offset.constant, ir_signed_const(by));
+        at->offset.constant = ir_wrap_add(at->offset.constant, ir_signed_const(by));
     } else if (by) {
         pass_find_sum((ir_inst *)by, &sum);
-        if (!pass_affine_add(&at.offset, &sum, 1))
-            at = (pass_place){.object = at.object, .base = p};
+        if (!pass_affine_add(&at->offset, &sum, 1)) begin_place(at, at->object, p);
     }
-    a->place[p->id] = ir_dup(a->scratch, &at, sizeof at);
+    a->place[p->id] = at;
 }
 
 /* In reverse postorder an address comes before those that are made from it. */
@@ -197,10 +221,6 @@ static uint64_t join_factors(const pass_affine *x, const pass_affine *y, uint32_
             ++*terms;
         }
     return factors;
-}
-
-static const pass_place *place_of(const pass_alias *a, const ir_inst *p) {
-    return p->id < a->n ? a->place[p->id] : NULL;
 }
 
 pass_relation pass_relate(const pass_alias *a, const ir_inst *p, const ir_inst *q) {
@@ -432,11 +452,8 @@ pass_relation pass_relate_lines(const pass_alias *a, pass_lines *l, uint32_t x, 
         return (pass_relation){PASS_AT_DISTANCE, zeros < width ? zeros : width, false};
     }
     if (x >= PASS_MOST_RELATED || y >= PASS_MOST_RELATED) return pass_relate(a, p, q);
-    if (!l->known) {
-        const uint32_t n = PASS_MOST_RELATED * PASS_MOST_RELATED;
-        l->known = ir_new_array(a->scratch, pass_relation, n);
-    }
-    pass_relation *r = &l->known[x * PASS_MOST_RELATED + y];
+    if (!l->known[x]) l->known[x] = ir_new_array(a->scratch, pass_relation, PASS_MOST_RELATED);
+    pass_relation *r = &l->known[x][y];
     if (r->how == PASS_UNRELATED) *r = pass_relate(a, p, q);
     return *r;
 }

@@ -75,7 +75,7 @@ typedef struct {
 typedef struct {
     ir_vec(pass_line) list;
     ir_map by_hash;
-    pass_relation *known; /* by two lines */
+    pass_relation *known[PASS_MOST_RELATED]; /* by two lines; NULL: none of the first one */
 } pass_lines;
 typedef struct {
     uint32_t line;

@@ -184,8 +184,10 @@ static void look_at_load(merger *s, ir_inst *load) {
  * Leaves: lanes that are taken out of vectors.
  * Gives up: on volatile loads, pointers and truth values; across instructions that may write. */
 bool pass_merge_loads(ir_func *f, pass_ctx *cx) {
-    merger *s = ir_new(cx->scratch, merger);
+    merger *s = ir_alloc_raw(cx->scratch, sizeof *s);
     s->f = f;
+    s->n = 0;
+    s->changed = false;
     ir_builder_init(&s->b, f);
     foreach_block (b, f) {
         foreach_inst (i, b)

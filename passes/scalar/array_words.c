@@ -203,6 +203,13 @@ static void split(splitter *s) {
     ir_count(s->f->module->cx, array_words_split, 1);
 }
 
+static splitter *new_splitter(ir_func *f, ir_arena *scratch) {
+    splitter *s = ir_new(scratch, splitter);
+    s->f = f;
+    ir_builder_init(&s->b, f);
+    return s;
+}
+
 /* Does:  takes small private arrays with indices apart into words, for targets whose private memory
  *        is slow (has_short_ids).
  * Needs: sroa, which knows better about arrays without indices; indices in one form (simplify).
@@ -211,13 +218,13 @@ static void split(splitter *s) {
 bool pass_array_words(ir_func *f, pass_ctx *cx) {
     bool changed = false;
     if (!cx->target || !cx->target->has_short_ids) return false;
-    splitter *s = ir_new(cx->scratch, splitter);
-    s->f = f;
-    ir_builder_init(&s->b, f);
+    splitter *s = NULL;
     foreach_block (b, f)
         foreach_inst (i, b) {
+            if (i->op != IR_OP_alloca) continue;
+            if (!s) s = new_splitter(f, cx->scratch);
             s->array = i;
-            if (i->op != IR_OP_alloca || !find_accesses(s)) continue;
+            if (!find_accesses(s)) continue;
             split(s);
             changed = true;
         }

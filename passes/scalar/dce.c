@@ -25,6 +25,7 @@ typedef struct {
     ir_func *f;
     ir_arena *scratch;
     bool owns_local;    /* no other kernel can reach the variables in local memory */
+    bool has_writes;    /* some are pending */
     ir_inst **variable; /* by value id: the variable that a pointer points into, or NULL */
     pending **writes;   /* by value id of a variable */
     ir_vec(ir_inst *) work;
@@ -46,10 +47,11 @@ static void mark_writes(dce *d, const ir_inst *variable) {
 
 static void mark_needs(dce *d, const ir_inst *i) {
     for (unsigned n = 0; n < i->nargs; n++) {
-        mark(d, ir_arg(i, n));
-        if (ir_is_leaf(ir_arg(i, n))) mark_writes(d, ir_arg(i, n));
+        ir_inst *x = ir_arg(i, n);
+        mark(d, x);
+        if (x->op == IR_OP_address && d->has_writes) mark_writes(d, x);
     }
-    mark_writes(d, i);
+    if (i->op == IR_OP_alloca && d->has_writes) mark_writes(d, i);
 }
 
 /* The address of a write, or NULL if it has other effects as well. */
@@ -103,6 +105,7 @@ static void find_roots(dce *d) {
             if (variable) {
                 pending **list = &d->writes[variable->id], p = {.write = i, .next = *list};
                 *list = ir_dup(d->scratch, &p, sizeof p);
+                d->has_writes = true;
             } else if (!ir_is_dead_safe(i) && !writes_undef(i)) {
                 mark(d, i);
             }

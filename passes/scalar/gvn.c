@@ -23,29 +23,30 @@
 #include "passes/passes.h"
 
 typedef struct {
-    uint64_t hash;
-    ir_inst *leader; /* NULL: free */
-} slot;
-
-typedef struct {
     ir_func *f;
     const ir_dom *dom;
-    slot *table;
+    ir_inst *
+        *leader; /* the table; NULL: free.  Their marks are the hashes by which they were entered */
     uint32_t mask;
 } gvn;
 
 /* ------------------------------------------------------------------------------------- equality */
 
-static uint64_t hash_commutative(const ir_inst *i) {
-    uint32_t a = ir_arg(i, 0)->id, b = ir_arg(i, 1)->id;
-    uint64_t h = ir_mix(ir_mix(i->op, i->type), a < b ? a : b);
-    h = ir_mix(h, a < b ? b : a);
-    return i->nargs > 2 ? ir_mix(h, ir_arg(i, 2)->id) : h;
-}
-
-static uint64_t hash_of(const ir_inst *i) {
-    if (i->op == IR_OP_phi) return ir_mix(ir_hash_value(i), i->block->id);
-    return ir_has_flag(i, F_COMMUTES) ? hash_commutative(i) : ir_hash_value(i);
+/* The first two operands of commutative operations count in the order of their ids. */
+static uint32_t hash_of(const ir_inst *i) {
+    const ir_op_info *info = ir_info(i);
+    bool mask = info->imm == I_MASK;
+    uint64_t h = ir_mix((uint64_t)i->op << 32 | i->type, i->op == IR_OP_phi ? i->block->id
+                                                         : mask             ? 0
+                                                                            : i->imm.bits);
+    unsigned n = 0;
+    if (info->flags & F_COMMUTES) {
+        uint64_t x = ir_arg(i, 0)->id, y = ir_arg(i, 1)->id;
+        h = ir_mix(h, x < y ? x << 32 | y : y << 32 | x);
+        n = 2;
+    }
+    for (; n < i->nargs; n++) h = ir_mix(h, ir_arg(i, n)->id);
+    return (uint32_t)(mask ? ir_hash(h, i->imm.mask, ir_lanes(i->type)) : h);
 }
 
 static bool is_swapped(const ir_inst *a, const ir_inst *b) {
@@ -63,14 +64,11 @@ static bool is_equal(const ir_inst *a, const ir_inst *b) {
 
 /* The slot of an instruction equal to i, or the free one where i belongs.  A phi of which an
  * argument has been merged since it was entered is not found any more, which is harmless. */
-static slot *find_slot(const gvn *g, const ir_inst *i) {
-    uint64_t hash = hash_of(i);
-    uint32_t at = (uint32_t)hash & g->mask;
-    for (;; at = (at + 1) & g->mask) {
-        slot *s = &g->table[at];
-        if (s->leader && (s->hash != hash || !is_equal(s->leader, i))) continue;
-        s->hash = hash;
-        return s;
+static ir_inst **find_slot(const gvn *g, ir_inst *i) {
+    i->mark = hash_of(i);
+    for (uint32_t at = i->mark & g->mask;; at = (at + 1) & g->mask) {
+        ir_inst **s = &g->leader[at];
+        if (!*s || ((*s)->mark == i->mark && is_equal(*s, i))) return s;
     }
 }
 
@@ -81,13 +79,13 @@ static void replace_by(ir_inst *i, ir_inst *by) {
 }
 
 static bool merge_equal(const gvn *g, ir_inst *i) {
-    slot *s = find_slot(g, i);
-    if (!s->leader || !ir_block_dominates(g->dom, s->leader->block, i->block)) {
-        s->leader = i;
+    ir_inst **leader = find_slot(g, i);
+    if (!*leader || !ir_block_dominates(g->dom, (*leader)->block, i->block)) {
+        *leader = i;
         return false;
     }
-    s->leader->flags &= i->flags;
-    replace_by(i, s->leader);
+    (*leader)->flags &= i->flags;
+    replace_by(i, *leader);
     return true;
 }
 
@@ -99,11 +97,12 @@ static bool number_value(const gvn *g, ir_inst *i) {
     return true;
 }
 
-/* Many ids are those of instructions that are gone. */
-static uint32_t count_instructions(const ir_func *f) {
+/* Those that may be entered; many ids are those of instructions that are gone. */
+static uint32_t count_numbered(const ir_func *f) {
     uint32_t n = 0;
     foreach_block (b, f)
-        for (const ir_inst *i = b->first; i; i = i->next) n++;
+        for (const ir_inst *i = b->first; i; i = i->next)
+            n += i->op == IR_OP_phi || ir_has_flag(i, F_PURE);
     return n;
 }
 
@@ -119,10 +118,10 @@ static ir_block *next_in_tree(const ir_dom *d, ir_block *b) {
  * Gives up: on equality through memory or around loops. */
 bool pass_gvn(ir_func *f, pass_ctx *cx) {
     bool changed = ir_remove_unreachable(f);
-    uint32_t size = 16;
-    while (size < 2 * count_instructions(f)) size *= 2;
+    uint32_t size = 16, numbered = count_numbered(f);
+    while (size < 2 * numbered) size *= 2;
     gvn g = {.f = f, .dom = ir_dominators(f), .mask = size - 1};
-    g.table = ir_new_array(cx->scratch, slot, size);
+    g.leader = ir_new_array(cx->scratch, ir_inst *, size);
     for (ir_block *b = f->first; b; b = next_in_tree(g.dom, b))
         foreach_inst (i, b) changed |= number_value(&g, i);
     return changed;

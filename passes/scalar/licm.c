@@ -27,7 +27,7 @@ typedef struct {
     bool listed;      /* the next ones are known */
     bool calls;       /* something that may not return */
     bool many_writes; /* more than are listed */
-    ir_vec(const ir_inst *) writes;
+    ir_vec(const ir_inst *) writes; /* barriers first: those write most of what can be written */
 } loop_facts;
 
 typedef struct {
@@ -123,7 +123,11 @@ static void list_effect(const mover *m, loop_facts *facts, const ir_inst *i) {
     if (!ir_has_flag(i, F_WRITES | F_CONVERGENT)) return;
     facts->calls |= i->op == IR_OP_call;
     facts->many_writes |= facts->writes.n == MAX_WRITES;
-    if (!facts->many_writes) *ir_push(m->scratch, &facts->writes) = i;
+    if (facts->many_writes) return;
+    *ir_push(m->scratch, &facts->writes) = i;
+    if (!ir_has_flag(i, F_CONVERGENT)) return;
+    facts->writes.data[facts->writes.n - 1] = facts->writes.data[0];
+    facts->writes.data[0] = i;
 }
 
 static const loop_facts *effects_of(const mover *m, const ir_loop *loop) {

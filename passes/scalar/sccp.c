@@ -261,7 +261,7 @@ bool pass_sccp(ir_func *f, pass_ctx *cx) {
     bool changed = false;
     s.known = ir_new_array(cx->scratch, ir_inst *, f->next_id);
     s.exits = ir_new_array(cx->scratch, exits, f->next_block);
-    s.probe = ir_alloc(cx->scratch, sizeof *s.probe + MAX_OPERANDS * sizeof(ir_use));
+    s.probe = ir_alloc_raw(cx->scratch, sizeof *s.probe + MAX_OPERANDS * sizeof(ir_use));
     propagate_all(&s);
     for (uint32_t n = 0; n < s.reached.n; n++) {
         changed |= replace_constants(&s, s.reached.data[n]);
