@@ -110,13 +110,8 @@ static bool is_plain_write(const ir_inst *i) {
     return pass_writes_all(i) && !(i->imm.mem.flags & IR_MEM_VOLATILE);
 }
 
-static const ir_inst *written_object(const accesses *m, const ir_inst *i) {
-    uint64_t size;
-    return pass_object_of(&m->alias, pass_written(&m->alias, i, &size));
-}
-
-static touch touch_of(accesses *m, ir_inst *i) {
-    touch t = {.inst = i};
+static touch touch_of(accesses *m, ir_inst *i, uint32_t number) {
+    touch t = {.inst = i, .number = number};
     const ir_inst *to = is_plain_write(i) ? pass_written(&m->alias, i, &t.written.size) : NULL;
     const ir_inst *from = pass_read(&m->alias, i, &t.read.size);
     t.is_write = to;
@@ -126,43 +121,67 @@ static touch touch_of(accesses *m, ir_inst *i) {
     return t;
 }
 
-static void find_touches(accesses *m, ir_arena *scratch) {
-    const ir_order *order = &m->dom->order;
-    m->first = ir_new_array(scratch, uint32_t, order->n + 1);
-    for (uint32_t k = 0; k < order->n; k++) {
-        m->first[k] = m->touches.n;
-        foreach_inst (i, order->rpo[k])
-            if (ir_has_flag(i, F_READS | F_WRITES | F_CONVERGENT))
-                *ir_push(scratch, &m->touches) = touch_of(m, i);
-    }
-    m->first[order->n] = m->touches.n;
-}
-
 /* Does the function own the bytes that the write has written, so that they end when it returns?
  * Code of a group owns local memory, and the private memory in which items keep values; later
  * phases of a kernel get what they need in other memory. */
-static bool owns_written(const accesses *m, const ir_inst *write) {
-    uint64_t size;
-    const ir_inst *address = pass_written(&m->alias, write, &size);
+static bool owns_written(const ir_func *f, const ir_inst *address, const ir_inst *object) {
     ir_space space = ir_space_of(address->type);
     bool is_group =
-        m->f->level == L_GROUP && m->f->flags & IR_FUNC_EXPORT && !(m->f->flags & IR_FUNC_SHARED);
-    return pass_is_variable(m->f, pass_object_of(&m->alias, address)) ||
-           (is_group && (space == IR_LOCAL || space == IR_PRIVATE));
+        f->level == L_GROUP && f->flags & IR_FUNC_EXPORT && !(f->flags & IR_FUNC_SHARED);
+    return pass_is_variable(f, object) || (is_group && (space == IR_LOCAL || space == IR_PRIVATE));
 }
 
+/* By value id of an address: what remains without steps and casts.  In reverse postorder an address
+ * comes before those that are made from it. */
+static const ir_inst **find_objects(const accesses *m, ir_arena *scratch) {
+    const ir_order *order = &m->dom->order;
+    const ir_inst **object = ir_new_array(scratch, const ir_inst *, m->f->next_id);
+    for (uint32_t k = 0; k < order->n; k++)
+        foreach_inst (i, order->rpo[k]) {
+            bool moves =
+                i->op == IR_OP_ptradd || i->op == IR_OP_ptrcast || i->op == IR_OP_ptrcast_to;
+            const ir_inst *from = moves ? ir_arg(i, 0) : NULL;
+            if (moves) object[i->id] = object[from->id] ? object[from->id] : from;
+        }
+    return object;
+}
+
+/* Those that may get a bit. */
 static void find_writes(accesses *m, ir_arena *scratch) {
+    const ir_order *order = &m->dom->order;
+    ir_vec(ir_inst *) plain = {0};
+    uint64_t size;
+    for (uint32_t k = 0; k < order->n; k++)
+        foreach_inst (i, order->rpo[k])
+            if (ir_has_flag(i, F_WRITES) && is_plain_write(i)) *ir_push(scratch, &plain) = i;
+    if (!plain.n) return;
+    const ir_inst **object = find_objects(m, scratch);
     uint32_t *count = ir_new_array(scratch, uint32_t, m->f->next_id);
-    for (uint32_t k = 0; k < m->touches.n; k++)
-        if (is_plain_write(m->touches.data[k].inst))
-            count[written_object(m, m->touches.data[k].inst)->id]++;
-    for (uint32_t k = 0; k < m->touches.n; k++) {
-        touch *t = &m->touches.data[k];
-        if (!is_plain_write(t->inst)) continue;
-        if (!owns_written(m, t->inst) && count[written_object(m, t->inst)->id] <= 1) continue;
-        *ir_push(scratch, &m->writes) = t->inst;
-        t->number = m->writes.n;
+    for (uint32_t k = 0; k < plain.n; k++) {
+        const ir_inst *to = pass_written(&m->alias, plain.data[k], &size);
+        count[object[to->id] ? object[to->id]->id : to->id]++;
     }
+    for (uint32_t k = 0; k < plain.n; k++) {
+        const ir_inst *to = pass_written(&m->alias, plain.data[k], &size);
+        const ir_inst *of = object[to->id] ? object[to->id] : to;
+        if (count[of->id] > 1 || owns_written(m->f, to, of))
+            *ir_push(scratch, &m->writes) = plain.data[k];
+    }
+}
+
+static void find_touches(accesses *m, ir_arena *scratch) {
+    const ir_order *order = &m->dom->order;
+    uint32_t writes = 0;
+    m->first = ir_new_array(scratch, uint32_t, order->n + 1);
+    for (uint32_t k = 0; k < order->n; k++) {
+        m->first[k] = m->touches.n;
+        foreach_inst (i, order->rpo[k]) {
+            if (!ir_has_flag(i, F_READS | F_WRITES | F_CONVERGENT)) continue;
+            bool is_next = writes < m->writes.n && m->writes.data[writes] == i;
+            *ir_push(scratch, &m->touches) = touch_of(m, i, is_next ? ++writes : 0);
+        }
+    }
+    m->first[order->n] = m->touches.n;
 }
 
 /* ------------------------------------------------------------------------------------ data flow */
@@ -410,12 +429,36 @@ static void begin_word(dse *d, uint32_t from, unsigned n) {
         c->address = pass_written(&d->mem.alias, c->write, &c->range.size);
         c->range.on = pass_find_line(&d->mem.alias, &d->mem.lines, c->address);
         add_origin(&d->made, find_newest(&d->mem, c->address), k);
-        if (owns_written(&d->mem, c->write)) w->owned |= bit(k);
+        if (owns_written(d->mem.f, c->address, pass_object_of(&d->mem.alias, c->address)))
+            w->owned |= bit(k);
         add_to_group(w, group_of(d, c), k);
     }
 }
 
 /* ------------------------------------------------------------------------------------- the pass */
+
+static bool remove_dead(const accesses *mem, ir_arena *scratch) {
+    dse *d = ir_alloc_raw(scratch, sizeof *d);
+    accesses *m = &d->mem;
+    ir_func *f = mem->f;
+    bool changed = false;
+    *m = *mem;
+    d->queries = 0;
+    d->made.n = 0;
+    pass_alias_begin(&m->alias, f, scratch);
+    find_touches(m, scratch);
+    d->w.candidates = ir_new_array(scratch, candidate, WORD);
+    d->dead = ir_new_array(scratch, uint64_t, f->next_block);
+    d->older = ir_new_array(scratch, uint64_t, f->next_block);
+    for (uint32_t k = 0, n; k < m->writes.n && d->queries < MAX_QUERIES; k += n) {
+        n = m->writes.n - k < WORD ? m->writes.n - k : WORD;
+        begin_word(d, k, n);
+        if (find_dead(d))
+            for (uint32_t b = 0; b < m->dom->order.n; b++) changed |= remove_dead_writes(d, b);
+        d->queries += (uint64_t)WORD_COST * m->touches.n;
+    }
+    return changed;
+}
 
 /* Does: removes writes that are overwritten, or whose variable or memory of a group ends, before
  * they are read.
@@ -424,21 +467,7 @@ static void begin_word(dse *d, uint32_t from, unsigned n) {
  * Gives up: on volatile writes, on writes that are overwritten in part, and on those that come last
  *           in functions with very many accesses. */
 bool pass_dse(ir_func *f, pass_ctx *cx) {
-    dse d = {.mem = {.f = f, .dom = ir_dominators(f)}};
-    accesses *m = &d.mem;
-    bool changed = false;
-    pass_alias_begin(&m->alias, f, cx->scratch);
-    find_touches(m, cx->scratch);
-    find_writes(m, cx->scratch);
-    if (m->writes.n) d.w.candidates = ir_new_array(cx->scratch, candidate, WORD);
-    d.dead = ir_new_array(cx->scratch, uint64_t, f->next_block);
-    d.older = ir_new_array(cx->scratch, uint64_t, f->next_block);
-    for (uint32_t k = 0, n; k < m->writes.n && d.queries < MAX_QUERIES; k += n) {
-        n = m->writes.n - k < WORD ? m->writes.n - k : WORD;
-        begin_word(&d, k, n);
-        if (find_dead(&d))
-            for (uint32_t b = 0; b < m->dom->order.n; b++) changed |= remove_dead_writes(&d, b);
-        d.queries += (uint64_t)WORD_COST * m->touches.n;
-    }
-    return changed;
+    accesses mem = {.f = f, .dom = ir_dominators(f), .alias = {.f = f}};
+    find_writes(&mem, cx->scratch);
+    return mem.writes.n && remove_dead(&mem, cx->scratch);
 }

@@ -208,9 +208,11 @@ static void check_name(const char *text, const listener *l) {
 }
 
 void rt_check_settings(void (*say)(void *user, const char *text), void *user) {
-    static const char prefix[] = "SPVFUSE_";
+    static const char prefix[] = "SPVFUSE_", old_prefix[] = "SPVF"; /* of all names, old and new */
     const listener l = {say, user};
-    if (!secure_getenv("PATH") && !environ) return;
+    char **first = environ;
+    while (first && *first && strncmp(*first, old_prefix, sizeof old_prefix - 1) != 0) first++;
+    if (!first || !*first) return; /* as for most programs */
     for (unsigned k = 0; k < RT_ENV_COUNT; k++) check_row(&rows[k], &l);
     for (char **e = environ; e && *e; e++)
         if (strncmp(*e, prefix, sizeof prefix - 1) == 0) check_name(*e, &l);
