@@ -84,7 +84,8 @@ static ir_inst *take_equal(const ir_builder *b, ir_inst *known, const ir_inst *i
 /* ------------------------------------------------------------------------------------- building */
 
 static void fill(candidate *c, ir_builder *b, ir_op op, ir_type t, unsigned n) {
-    memset(c, 0, sizeof c->inst);
+    enum { MOST_HAVE = 2 }; /* operands; a size that is known takes a few stores */
+    memset(c, 0, sizeof c->inst + MOST_HAVE * sizeof(ir_use));
     c->inst.op = (uint16_t)op;
     c->inst.nargs = (uint16_t)n;
     c->inst.type = t;
