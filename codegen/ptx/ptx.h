@@ -55,9 +55,10 @@ typedef struct {
     unsigned version; /* of the language that the text needs, times 10 */
     ir_text variables;
     ir_vec(ptx_parts) functions;
-    bool has_group_memory;  /* for what the items of a work-group do together */
-    bool has_dynamic_local; /* local memory whose size the launch gives */
-    bool has_grid_barrier;  /* barriers of all work-groups, and the word that they change */
+    uint8_t first_row[IR_OP_COUNT]; /* by operation (ptx_index_rows) */
+    bool has_group_memory;          /* for what the items of a work-group do together */
+    bool has_dynamic_local;         /* local memory whose size the launch gives */
+    bool has_grid_barrier;          /* barriers of all work-groups, and the word that they change */
 } ptx_writer;
 
 typedef ir_vec(const char *) ptx_names;
@@ -117,6 +118,8 @@ void ptx_move(ptx_func *fn, ptx_class c, const char *to, const char *from);
 /* True: it is one of those, and has been written. */
 bool ptx_write_wide(ptx_func *fn, const ir_inst *i);
 bool ptx_write_row(ptx_func *fn, const ir_inst *i);
+/* By operation: the number of its first row; greater than all of them if there is none. */
+void ptx_index_rows(uint8_t first[IR_OP_COUNT]);
 bool ptx_has_row(const ir_inst *i, unsigned sm); /* on this processor */
 bool ptx_write_conversion(ptx_func *fn, const ir_inst *i);
 bool ptx_write_lanes(ptx_func *fn, const ir_inst *i);

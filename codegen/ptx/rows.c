@@ -18,32 +18,23 @@ static const row rows[] = {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* The number of an operation's last row, from 1 on: the last one of equal designators counts. */
-#if defined(__GNUC__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Woverride-init"
-#endif
-enum { BEFORE_ROWS = __COUNTER__ };
-static const uint8_t last_row[IR_OP_COUNT] = {
-#define ROW(op, kinds, text, sm, version) [IR_OP_##op] = __COUNTER__ - BEFORE_ROWS,
-#include "codegen/ptx/ptx.def"
-#undef ROW
-};
-#if defined(__GNUC__)
-#pragma GCC diagnostic pop
-#endif
-_Static_assert(ROWS <= UINT8_MAX, "numbers of rows are bytes");
+_Static_assert(ROWS < UINT8_MAX, "numbers of rows are bytes");
 
-/* The one that a processor has; NULL: there is none. */
-static const row *find_row(const ir_inst *i, unsigned sm) {
-    if (!last_row[i->op] || !i->nargs) return NULL;
+void ptx_index_rows(uint8_t first[IR_OP_COUNT]) {
+    memset(first, ROWS, IR_OP_COUNT);
+    for (unsigned n = ROWS; n--;) first[rows[n].op] = (uint8_t)n;
+}
+
+/* The first one, from a number on, that a processor has; NULL: there is none. */
+static const row *find_row(const ir_inst *i, unsigned sm, unsigned from) {
+    if (!i->nargs) return NULL;
     uint32_t kind = 1u << ir_kind_of(ir_elem(ir_arg(i, 0)->type));
-    for (unsigned n = last_row[i->op]; n--;)
+    for (unsigned n = from; n < ROWS; n++)
         if (rows[n].op == (ir_op)i->op && rows[n].kinds & kind && rows[n].sm <= sm) return &rows[n];
     return NULL;
 }
 
-bool ptx_has_row(const ir_inst *i, unsigned sm) { return find_row(i, sm) != NULL; }
+bool ptx_has_row(const ir_inst *i, unsigned sm) { return find_row(i, sm, 0) != NULL; }
 
 /* -------------------------------------------------------------------------------- filling it in */
 
@@ -153,7 +144,7 @@ static void write_lane(ptx_func *fn, const ir_inst *i, const row *r, unsigned la
 }
 
 bool ptx_write_row(ptx_func *fn, const ir_inst *i) {
-    const row *r = find_row(i, fn->w->options->sm);
+    const row *r = find_row(i, fn->w->options->sm, fn->w->first_row[i->op]);
     if (!r) return false;
     ptx_need(fn, r->sm, r->version, ir_info(i)->name);
     for (unsigned lane = 0; lane < ir_lanes(i->type); lane++) write_lane(fn, i, r, lane);

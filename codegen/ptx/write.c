@@ -158,6 +158,7 @@ void cg_ptx_write(const ir_module *m, const cg_ptx_options *options, ir_arena *o
         ir_error(m->cx, "PTX has addresses of 64 bits, the module those of %u", m->pointer_bits);
         ir_throw(m->cx, IR_ERR_REFUSED);
     }
+    ptx_index_rows(w.first_row);
     write_functions(&w);
     write_variables(&w);
     ir_putf(text, ".version %u.%u\n.target sm_%u\n.address_size 64\n\n", w.version / 10,

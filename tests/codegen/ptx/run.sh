@@ -69,7 +69,6 @@ rows() {
 }
 rows >"$work/rows"
 check "ptx.def has rows" [ "$(wc -l <"$work/rows")" -gt 200 ]
-check "an operation has one row for a type" [ -z "$(cut -d ' ' -f 1,2 "$work/rows" | sort | uniq -d)" ]
 
 # kernels PROCESSOR: a kernel for each row of that processor, whose operands are loaded.
 kernels() {
