@@ -312,10 +312,28 @@ static bool repeats_lane_0(const ir_inst *v) {
     return v->imm.mask[ir_lanes(v->type) - 1] == 0;
 }
 
+/* x, and then y, which is in memory; NULL: v is something else. */
+static ir_inst *join_loaded(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
+    unsigned half = x86_bytes_of(x->type), lanes = ir_lanes(v->type);
+    bool parts = half == X86_PART && x86_has(b, X86_V3);
+    bool halves = half == 2 * X86_PART && x86_has(b, X86_V4);
+    x86_row row = parts ? X86_VINSERTI128_y_y_xm_imm8 : X86_VINSERTI64X4_z_z_ym_imm8_e;
+    x86_draft d = {.row = row, .type = v->type};
+    if ((!parts && !halves) || lanes != 2 * ir_lanes(x->type)) return NULL;
+    for (unsigned k = 0; k < lanes; k++)
+        if (v->imm.mask[k] != k) return NULL;
+    if (x->op == IR_OP_undef || ir_is_const(y) || !x86_is_foldable(b, row, v, y)) return NULL;
+    x86_add_reg(b, &d, x);
+    x86_add_rm(b, &d, v, y);
+    x86_add_int(b, &d, IR_I8, 1);
+    return x86_build(b, &d);
+}
+
 ir_inst *mach_shuffle(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
     shuffle s = {.b = b, .type = v->type, .source = x->type, .x = x, .y = y};
     if (!ir_is_vector(v->type) || !ir_is_vector(x->type)) return NULL;
     ir_inst *loaded = x86_load_splat(b, v);
+    if (!loaded) loaded = join_loaded(b, v, x, y);
     if (loaded) return loaded;
     if (x->op != IR_OP_undef) s.x = cg_in_register(b, x);
     if (y->op != IR_OP_undef) s.y = cg_in_register(b, y);

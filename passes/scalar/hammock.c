@@ -5,7 +5,7 @@
  */
 #include "passes/passes.h"
 
-enum { MAX_SPECULATED = 4, MAX_SELECTS = 4 };
+enum { MAX_SPECULATED = 4, MAX_SELECTS = 4, NARROW = 128 /* bits */ };
 
 /* A block that b alone leads to, that only computes something cheap and jumps on. */
 static bool is_arm(const ir_block *arm, const ir_block *b, unsigned *cost) {
@@ -41,11 +41,20 @@ static ir_inst *value_on(const hammock *h, const ir_inst *phi, unsigned edge) {
     return ir_arg(phi, ir_pred_index(h->join, h->from[edge]));
 }
 
+/* Is it a vector of many lanes, and the condition the same for all of them?  That would have to
+ * become a mask first, where a branch does nothing else. */
+static bool is_for_all_lanes(const hammock *h, ir_type t) {
+    if (!ir_is_vector(t) || ir_is_ptr(ir_elem(t)) || ir_is_bool(t)) return false;
+    bool is_wide = ir_bits(h->b->func->module, ir_elem(t)) * ir_lanes(t) > NARROW;
+    return is_wide && !ir_is_vector(ir_arg(h->b->last, 0)->type);
+}
+
 static bool is_worth_selects(const hammock *h) {
     unsigned n = 0;
     foreach_phi (phi, h->join) {
         if (value_on(h, phi, 0) == value_on(h, phi, 1)) continue;
-        if (ir_is_opaque(phi->type) || ++n > MAX_SELECTS) return false;
+        if (ir_is_opaque(phi->type) || is_for_all_lanes(h, phi->type) || ++n > MAX_SELECTS)
+            return false;
     }
     return true;
 }

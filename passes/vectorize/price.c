@@ -2,9 +2,10 @@
  *
  * The price of a loop is the time for which its instructions occupy a core (latency.def), times how
  * often they are executed.  Frequencies are those of the scalar graph and of the new graph: all
- * branches go either way alike, except those that leave loops: loops have ROUNDS iterations, and
- * ROUNDS_APART if they run until the last lane has left.  The vector loop is priced after it has
- * been built, so every form of access and every select counts as what it is.
+ * branches go either way alike, except those that leave loops and those to strips (strips.c): loops
+ * have ROUNDS iterations, and ROUNDS_APART if they run until the last lane has left.  The vector
+ * loop is priced after it has been built, so every form of access and every select counts as what
+ * it is.
  *
  * Where each round of an inner loop goes on in another line of memory and neighbours share lines,
  * items one after the other fetch each line again: there may be more lines than the nearest cache
@@ -18,6 +19,7 @@ enum {
     UNIT = 1 << 16, /* the frequency of an iteration */
     ROUNDS = 8,
     ROUNDS_APART = 12,
+    LONG = 16,       /* rounds of strips, for each round of other loops: rows are long */
     LAST_ROUNDS = 1, /* of what rounds.c has left */
     MOST = 1 << 30,  /* a frequency */
     LANE = 8,        /* quarters of a cycle, to take a lane out of a vector and put it back */
@@ -76,6 +78,8 @@ static void count_exits(flow *f) {
 
 static uint64_t rounds_of(const flow *f, const simd_node *enter) {
     const ir_loop *loop = f->s->uniformity->loops->of[enter->block->id];
+    foreach_in (const simd_strips, t, *f->s->strips)
+        if (t->first == enter->block) return ROUNDS * LONG / t->rounds;
     if (simd_is_last(f->s, loop)) return LAST_ROUNDS;
     return f->is_vector && simd_diverges(f->s, loop) ? ROUNDS_APART : ROUNDS;
 }
@@ -92,6 +96,8 @@ static void pass_on(flow *f, uint32_t k) {
     }
     if (node->kind == SIMD_ENTER) here *= rounds_of(f, node);
     unsigned stay = 0;
+    foreach_in (const simd_strips, t, *f->s->strips)
+        if (node->kind == SIMD_BLOCK && t->test && t->guard == node->block->last) n = 1;
     for (unsigned e = 0; e < n; e++) stay += left_by(f->s, k, to[e]) == SIMD_NONE;
     for (unsigned e = 0; e < n; e++) {
         uint16_t enter = left_by(f->s, k, to[e]);

@@ -16,7 +16,8 @@
  * row with loops inside keeps to the size of other bodies: its code is large.  Innermost loops
  * may have been entered without an iteration, so their number must be known.  Loops with
  * values that go from one item to the next, or on to what follows, keep the scalar loop for the
- * rest.  A part of a loop (parts.c) with such an iteration leaves no items.
+ * rest, and so do loops with strips (strips.c), as each row of a tile would have a mask of its own.
+ * A part of a loop (parts.c) with such an iteration leaves no items.
  *
  * Where loops are inside, or the loop has one iteration at most, all iterations are under a mask
  * instead, which costs little, and the body is not copied.
@@ -107,6 +108,7 @@ bool simd_has_rest(const simd *s) {
     if (!simd_may_have_rest(s)) return false;
     uint64_t items = simd_known_items(s);
     if (items) return items % s->lanes != 0;
+    if (s->strips->n) return false;
     unsigned size = size_of(s);
     bool is_row = find_rows(s) && (!s->scalar.loop->child || simd_rows_of(s) > 1);
     if (is_row && size <= ROWS) return true;

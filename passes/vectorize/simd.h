@@ -102,6 +102,19 @@ typedef struct {
     uint32_t left;         /* the latch of the last loop that has been left for this node, or 0 */
 } simd_node;
 
+/* The branch to strips of an inner loop, and the one around the loop if it has no rounds
+ * (strips.c). */
+typedef struct {
+    ir_inst *guard;
+    const ir_block *first; /* the header of the loop of strips */
+    unsigned rounds;       /* of a strip */
+    ir_inst *test;         /* its condition, if that is known before the loop over items, or NULL */
+    ir_inst *empty;        /* the other branch, or NULL */
+    ir_inst *condition;    /* of that, while it is a constant instead, or NULL */
+    bool is_taken;         /* the condition if there are rounds */
+} simd_strips;
+typedef ir_vec(simd_strips) simd_strips_list;
+
 /* What all loops of a function have in common while they are replaced one after the other.  It
  * describes the code before the first of them was, and so does the loop tree: in the meantime
  * neither this nor dominators are computed again.  Loops have no blocks and values in common, so
@@ -139,9 +152,10 @@ typedef struct {
     ir_block *preheader; /* of the vector loop */
     bool *is_split;      /* by id of a header, below nsplit: rounds.c has seen it */
     uint32_t nsplit;
-    bool *has_strips;      /* the same of strips.c */
-    ir_value_list *strips; /* branches to strips of the scalar loop, which is analysed again */
-    uint32_t first;        /* the least id of a block of the vector code */
+    bool *has_strips;         /* the same of strips.c */
+    simd_strips_list *strips; /* of the scalar loop, which is analysed again */
+    ir_inst *enter;           /* i1, known before the loop: may vectors do it?  NULL: they may */
+    uint32_t first;           /* the least id of a block of the vector code */
     ir_vec(struct simd_carried) carried;
     ir_vec(struct simd_after) after; /* values of the loop that are used after it */
     ir_vec(ir_inst *) phis;          /* scalar phis whose copies get their arguments at the end */
@@ -327,6 +341,9 @@ ir_block *simd_close_loop(simd *s, const ir_loop *loop, ir_block *latch);
 /* Cuts loops that go along rows of the items into strips.  True: the scalar code has changed.
  * After the vector loop has been built, the scalar loop gets its old form.  (strips.c) */
 bool simd_cut_strips(simd *s);
+/* If all conditions are known before, the vector loop is only entered if all strips are, which
+ * s->enter says, and consists of strips alone. */
+void simd_enter_strips(simd *s);
 void simd_remove_strips(simd *s);
 
 /* Splits loops of items that end at almost the same time.  True: the scalar code has changed.

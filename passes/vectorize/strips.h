@@ -19,6 +19,7 @@ typedef struct {
 
 /* A copy of the loop. */
 typedef struct {
+    ir_block *head; /* leads to the header, or past the copy; NULL: there is none */
     ir_block *header, *latch;
     ir_inst *load[STRIPS_LOADS];
     ir_value_list next; /* of the phis of the header: the values for the next round */
@@ -31,15 +32,22 @@ typedef struct {
     unsigned back; /* the operand of the header's phis that is for the next round */
     pass_counter counter;
     ir_inst *limit; /* of the counter; NULL: `rounds` is known */
+    ir_op order;    /* how they are compared */
     int64_t rounds;
     ir_inst *load[STRIPS_LOADS];
     int64_t step[STRIPS_LOADS]; /* bytes from round to round */
     unsigned nloads, u;
+    bool writes; /* does the loop write? */
+    bool leaves; /* rounds that do not fill a strip are left to another loop */
+    bool skips;  /* the last strip ends where the loop does, and leaves out what has been done */
     strips_test test[STRIPS_TESTS];
     unsigned ntests;
     ir_inst *guard;      /* the branch to strips */
+    ir_inst *enter;      /* i1: there are strips */
     ir_inst *all, *full; /* i64: rounds of the loop, and of all strips */
     ir_inst *j;          /* i64: rounds before a strip */
+    ir_inst *from;       /* i64: the round whose element the first one of a tile is */
+    bool is_outside;     /* all of this is known before the loop over items */
     /* Of the loop: itself, U - 1 others, and that for the rounds that are left. */
     strips_copy copy[STRIPS_ROUNDS + 1];
 } strips;

@@ -1,12 +1,23 @@
-/* strips_copies.c — the copies of a loop that is cut into strips (strips.c):
+/* strips_copies.c — the copies of a loop that is cut into strips (strips.c).
+ *
+ * Strips for all rounds, with a head before each but the last, which leads past rounds that have
+ * been done:
+ *
+ *   guard -> enter -> head 0 -> round 0 -> head 1 -> … -> round U - 1 -> exit
+ *     |               ^  |                 ^                     |       ^
+ *     |               |  +-----------------+                     |       |
+ *     |               +------------------------------------------+       |
+ *     +-> join -> the loop as it was ------------------------------------+
+ *
+ * Strips for as many rounds as fill them:
  *
  *   guard -> enter -> round 0 … round U - 1 -> after -> exit
  *     |               ^                 |        |       ^
  *     |               +-----------------+        v       |
  *     +---------------------------------------> join -> the rounds that are left
  *
- * Round 0 is the loop itself.  The loads of all rounds of a strip are done where that of round 0
- * is, at constant distances from an address that steps from strip to strip.
+ * Round 0 is the loop itself.  The loads of all rounds of a strip are done in head 0, or where that
+ * of round 0 is, at constant distances from an address that steps from strip to strip.
  */
 #include "passes/vectorize/strips.h"
 
@@ -88,14 +99,62 @@ static void append_args(ir_block *b, const ir_value_list *list) {
     foreach_phi (phi, b) ir_append_arg(phi, list->data[k++]);
 }
 
+/* What leads to copy c. */
+static ir_block *head_of(const strips *t, unsigned c) {
+    const strips_copy *copy = &t->copy[c % t->u];
+    return copy->head ? copy->head : copy->header;
+}
+
 /* The copies of a strip follow each other, and the last one leads back to the first. */
 static void link_strip(strips *t) {
     for (unsigned c = 0; c < t->u; c++) {
-        ir_block *latch = t->copy[c].latch, *to = t->copy[(c + 1) % t->u].header;
+        ir_block *latch = t->copy[c].latch, *to = head_of(t, c + 1);
         if (c + 1 < t->u) ir_make_jmp(latch, 0);
         ir_redirect_edge(latch, 0, to);
         append_args(to, &t->copy[c].next);
     }
+}
+
+/* The blocks before all copies but the last, which may leave out their copy, and phis for those of
+ * the header: what that gets from `first`, the arguments of the edge into the loop. */
+static void make_heads(strips *t, ir_block *enter, const ir_value_list *first) {
+    simd *s = t->s;
+    for (unsigned c = 0; c + 1 < t->u; c++) {
+        strips_copy *copy = &t->copy[c];
+        copy->head = ir_block_new(s->f, NULL);
+        foreach_phi (phi, t->header) ir_build_phi(copy->head, phi->type);
+    }
+    ir_redirect_edge(enter, 0, t->copy[0].head);
+    append_args(t->copy[0].head, first);
+}
+
+/* Branches around copies whose rounds have been done. */
+static void link_heads(strips *t) {
+    simd *s = t->s;
+    for (unsigned c = 0; c + 1 < t->u; c++) {
+        strips_copy *copy = &t->copy[c];
+        ir_block *next = head_of(t, c + 1);
+        ir_value_list state = {0};
+        foreach_phi (phi, copy->head) *ir_push(s->scratch, &state) = phi;
+        ir_at_end(&s->b, copy->head);
+        ir_inst *round = ir_build2(&s->b, IR_OP_add, IR_I64, t->from, ir_const(s->f, IR_I64, c));
+        ir_inst *skip = ir_build2(&s->b, IR_OP_ult, IR_I1, round, t->j);
+        ir_build_br(&s->b, skip, next, copy->header);
+        append_args(next, &state);
+        append_args(copy->header, &state);
+    }
+}
+
+/* guard -> the strips, or the loop as it was */
+static void link_other(strips *t, ir_block *guard, ir_block *enter, const ir_value_list *first) {
+    simd *s = t->s;
+    const strips_copy *other = &t->copy[t->u];
+    ir_block *join = ir_block_new(s->f, NULL);
+    replace_jump(t, guard, t->enter, enter, join);
+    t->guard = guard->last;
+    ir_at_end(&s->b, join);
+    ir_build_jmp(&s->b, other->header);
+    append_args(other->header, first);
 }
 
 /* after the strips -> are there more rounds? -> the loop for these, which `guard` leads to, too */
@@ -106,9 +165,7 @@ static void link_rest(strips *t, ir_block *guard, ir_block *enter) {
     ir_value_list out = {0}, phis = {0};
     unsigned edge = ir_pred_index(t->exit, after), first = ir_pred_index(t->header, enter);
     foreach_phi (phi, t->exit) *ir_push(s->scratch, &out) = ir_arg(phi, edge);
-    ir_before(&s->b, guard->last);
-    ir_inst *any = ir_build2(&s->b, IR_OP_ne, IR_I1, t->full, ir_const(s->f, IR_I64, 0));
-    replace_jump(t, guard, any, enter, join);
+    replace_jump(t, guard, t->enter, enter, join);
     t->guard = guard->last;
     ir_before(&s->b, after->last);
     ir_inst *more = ir_build2(&s->b, IR_OP_ult, IR_I1, t->full, t->all);
@@ -136,35 +193,48 @@ static void remove_unused(ir_inst *i) {
         if (k == 0 || args[k] != args[0]) remove_unused(args[k]);
 }
 
+/* The block that a strip begins with. */
+static ir_block *top_of(const strips *t) { return head_of(t, 0); }
+
+/* Where the elements of a strip begin: the last one ends where the loop does. */
+static void find_place(strips *t, ir_block *enter) {
+    simd *s = t->s;
+    ir_inst *u = ir_const(s->f, IR_I64, t->u);
+    ir_before(&s->b, enter->last);
+    ir_inst *last = ir_build2(&s->b, IR_OP_sub, IR_I64, t->all, u);
+    ir_at_end(&s->b, top_of(t));
+    t->from = ir_build2(&s->b, IR_OP_umin, IR_I64, t->j, last);
+}
+
 /* A counter of the rounds of strips. */
 static void count_strips(strips *t, ir_block *enter) {
     simd *s = t->s;
-    ir_block *latch = t->copy[t->u - 1].latch;
+    ir_block *latch = t->copy[t->u - 1].latch, *top = top_of(t);
     ir_inst *old = ir_arg(latch->last, 0);
-    t->j = ir_build_phi(t->header, IR_I64);
+    t->from = t->j = ir_build_phi(top, IR_I64);
     ir_before(&s->b, latch->last);
     ir_inst *next = ir_build_raw(&s->b, IR_OP_add, IR_I64, ir_with_flags(IR_NSW | IR_NUW),
                                  IR_ARGS(t->j, ir_const(s->f, IR_I64, t->u)));
     ir_set_arg(latch->last, 0, ir_build2(&s->b, IR_OP_ult, IR_I1, next, t->full));
-    bool is_first = t->header->pred[0] == enter;
+    bool is_first = top->pred[0] == enter;
     t->j = ir_append_arg(t->j, is_first ? ir_const(s->f, IR_I64, 0) : next);
     t->j = ir_append_arg(t->j, is_first ? next : ir_const(s->f, IR_I64, 0));
     remove_unused(old);
 }
 
-/* The loads of all rounds of a strip, where that of the first one is. */
+/* The loads of all rounds of a strip, where that of the first one is, or before all of them. */
 static void gather_loads(strips *t, unsigned n, ir_inst *first) {
     simd *s = t->s;
-    ir_inst *load = t->load[n];
-    ir_before(&s->b, load);
+    ir_inst *load = t->load[n], *at = t->skips ? top_of(t)->last : load;
+    ir_before(&s->b, at);
     s->b.loc = load->loc;
     ir_inst *by = ir_const(s->f, IR_I64, (uint64_t)t->step[n]);
     ir_inst *row =
-        ir_build_ptradd(&s->b, first, ir_build2(&s->b, IR_OP_mul, IR_I64, t->j, by), false);
+        ir_build_ptradd(&s->b, first, ir_build2(&s->b, IR_OP_mul, IR_I64, t->from, by), false);
     for (unsigned c = 0; c < t->u; c++) {
         ir_inst *old = t->copy[c].load[n], *address = simd_address(old);
         ir_inst *p = simd_step(s, row, t->step[n] * c);
-        ir_before(&s->b, load);
+        ir_before(&s->b, at);
         ir_replace_uses(old,
                         ir_build_raw(&s->b, IR_OP_load, old->type, ir_attrs_of(old), IR_ARGS(p)));
         if (old != load) ir_remove(old);
@@ -175,29 +245,119 @@ static void gather_loads(strips *t, unsigned n, ir_inst *first) {
     remove_unused(address);
 }
 
+/* ----------------------------------------------------------------------------------------- phis */
+
+static ir_inst *find_phi(const ir_block *b, unsigned n) {
+    ir_inst *phi = b->first;
+    while (n--) phi = phi->next;
+    return phi;
+}
+
+/* Phi n of the header counts, also where rounds are left out. */
+static void place_counter(strips *t, unsigned n, const pass_counter *counter) {
+    simd *s = t->s;
+    ir_type type = counter->init->type;
+    ir_before(&s->b, top_of(t)->last);
+    ir_inst *from = t->from;
+    if (type != IR_I64)
+        from = ir_build1(&s->b, ir_bits(NULL, type) < 64 ? IR_OP_trunc : IR_OP_zext, type, from);
+    from = ir_build2(&s->b, IR_OP_mul, type, from, ir_const(s->f, type, (uint64_t)counter->step));
+    from = ir_build2(&s->b, IR_OP_add, type, from, counter->init);
+    for (unsigned c = 0; c < t->u; c++) {
+        uint64_t by = (uint64_t)ir_wrap_mul(counter->step, c);
+        ir_inst *value = ir_build2(&s->b, IR_OP_add, type, from, ir_const(s->f, type, by));
+        ir_replace_uses(find_phi(t->copy[c].header, n), value);
+    }
+}
+
 static void join_copies(const strips *t) {
-    for (unsigned c = 1; c < t->u; c++)
+    for (unsigned c = 0; c < t->u; c++)
         foreach_phi (phi, t->copy[c].header) {
+            if (phi->nargs > 1) continue;
             ir_replace_uses(phi, ir_arg(phi, 0));
             ir_remove(phi);
         }
-    for (unsigned c = t->u - 1; c-- > 0;) ir_merge_block(t->copy[c].latch);
+    for (unsigned c = t->u - 1; c-- > 0 && !t->skips;) ir_merge_block(t->copy[c].latch);
+}
+
+/* ------------------------------------------------------------------------------- the new loops */
+
+/* Strips for all rounds.  The last one begins where its rounds fit, and leaves out what has been
+ * done: more branches in each, but no other loop. */
+static void cut_with_skips(strips *t, ir_block *guard, ir_block *enter) {
+    simd *s = t->s;
+    ir_value_list first = {0};
+    ir_vec(pass_counter) counters = {0};
+    foreach_phi (phi, t->header) {
+        pass_counter c;
+        if (!pass_find_counter(s->uniformity->loops, phi, &c)) c.init = NULL;
+        *ir_push(s->scratch, &counters) = c;
+        *ir_push(s->scratch, &first) = ir_arg(phi, !t->back);
+    }
+    make_copies(t);
+    make_heads(t, enter, &first);
+    link_strip(t);
+    count_strips(t, enter);
+    find_place(t, enter);
+    link_heads(t);
+    link_other(t, guard, enter, &first);
+    for (unsigned n = 0; n < counters.n; n++)
+        if (counters.data[n].init) place_counter(t, n, &counters.data[n]);
+}
+
+/* Strips for all rounds that are known to fill them, or else a loop for the others after them. */
+static void cut(strips *t, ir_block *guard, ir_block *enter) {
+    make_copies(t);
+    link_strip(t);
+    link_rest(t, guard, enter);
+    count_strips(t, enter);
+}
+
+/* Notes the branch around the loop if it has no rounds, which leads to `before`. */
+static void find_empty(const strips *t, simd_strips *out) {
+    ir_block *b = t->before;
+    unsigned edge = 0;
+    if (b->last->op != IR_OP_br) {
+        if (b->npred != 1) return;
+        edge = b->pred[0]->succ[1] == b;
+        b = b->pred[0];
+    } else {
+        edge = b->succ[1] == t->guard->block;
+    }
+    const ir_inst *test = b->last->op == IR_OP_br ? ir_arg(b->last, 0) : NULL;
+    if (!test || !t->limit || test->nargs != 2 || !simd_is_inside(t->s, b->last)) return;
+    const ir_inst *x = ir_arg(test, 0), *y = ir_arg(test, 1), *init = t->counter.init;
+    bool same = (x == init && y == t->limit) || (x == t->limit && y == init);
+    bool less = test->op == t->order && x == init;
+    bool differs = test->op == IR_OP_ne || test->op == IR_OP_eq;
+    if (!same || (!less && !differs) || (edge == 1) != (test->op == IR_OP_eq)) return;
+    out->empty = b->last;
+    out->is_taken = edge == 0;
 }
 
 void strips_cut(strips *t) {
     simd *s = t->s;
     ir_inst *first[STRIPS_LOADS];
+    simd_strips note = {0};
     ir_block *guard = ir_split_edge(t->before, t->before->succ[0] == t->header ? 0 : 1);
     ir_block *enter = ir_split_edge(guard, 0);
     ir_before(&s->b, enter->last);
     for (unsigned n = 0; n < t->nloads; n++) first[n] = first_of(t, simd_address(t->load[n]));
     t->exit = simd_close_loop(s, t->loop, t->latch);
-    make_copies(t);
-    link_strip(t);
-    link_rest(t, guard, enter);
-    count_strips(t, enter);
+    if (t->skips)
+        cut_with_skips(t, guard, enter);
+    else
+        cut(t, guard, enter);
     for (unsigned n = 0; n < t->nloads; n++) gather_loads(t, n, first[n]);
     join_copies(t);
-    *ir_push(s->code->memory, s->strips) = t->guard;
+    note.guard = t->guard;
+    note.first = top_of(t);
+    note.rounds = t->u;
+    if (t->is_outside) {
+        note.test = t->enter;
+        find_empty(t, &note);
+    }
+    *ir_push(s->code->memory, s->strips) = note;
     ir_count(s->f->module->cx, vectorize_strips, 1);
+    ir_count(s->f->module->cx, vectorize_skips, t->skips);
 }

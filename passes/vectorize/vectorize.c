@@ -105,8 +105,10 @@ static void build_setup(simd *s, simd_frame *fr) {
     ir_inst *n = ir_build2(&s->b, IR_OP_sub, t, l->end, fr->start);
     if (l->is_innermost) n = count_iterations(s, fr->start, n);
     ir_inst *full = ir_build2(&s->b, IR_OP_and, t, n, number(s, ~(uint64_t)(s->lanes - 1)));
+    if (s->enter && simd_is_part(s)) full = ir_build_select(&s->b, s->enter, full, number(s, 0));
     fr->end = ir_build2(&s->b, IR_OP_add, t, fr->start, full);
     ir_inst *any = ir_build2(&s->b, IR_OP_ne, IR_I1, full, number(s, 0));
+    if (s->enter) any = ir_build2(&s->b, IR_OP_and, IR_I1, any, s->enter);
     ir_build_br(&s->b, any, s->preheader, fr->skip);
 }
 
@@ -223,6 +225,7 @@ static void replace_loop(simd *s) {
     simd_frame fr = {.is_masked = simd_shares_rest(s)};
     fr.has_rest = fr.is_masked || simd_has_rest(s);
     s->is_rest = fr.is_masked;
+    if (!fr.has_rest) simd_enter_strips(s);
     simd_find_groups(s);
     build(s, &fr);
     if (s->cx->lanes || simd_pays(s, &fr))
@@ -247,8 +250,8 @@ static void replace_loop(simd *s) {
 typedef struct {
     uint32_t n;
     bool *done, *is_split, *has_strips, *is_vector;
-    ir_value_list *strips; /* by block id: branches to strips of the loop */
-    bool any_items;        /* of the loops with vector loops are loops over items */
+    simd_strips_list *strips; /* by block id: those of the loop */
+    bool any_items;           /* of the loops with vector loops are loops over items */
     simd_code code;
     const ir_loops *loops;
     pass_uniformity uniformity;
@@ -447,7 +450,7 @@ bool pass_vectorize(ir_func *f, pass_ctx *cx) {
                   .done = ir_new_array(cx->scratch, bool, f->next_block),
                   .is_split = ir_new_array(cx->scratch, bool, f->next_block),
                   .has_strips = ir_new_array(cx->scratch, bool, f->next_block),
-                  .strips = ir_new_array(cx->scratch, ir_value_list, f->next_block),
+                  .strips = ir_new_array(cx->scratch, simd_strips_list, f->next_block),
                   .is_vector = ir_new_array(cx->scratch, bool, f->next_block)};
     if (f->level != L_GROUP || cx->lanes == 1) return false;
     bool changed = simd_lower_switches(f, cx->scratch);

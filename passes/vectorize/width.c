@@ -9,6 +9,7 @@
  * Members of structures are shuffled, and elements of small arrays selected, register by register,
  * so accesses to them make a body larger; members are several registers for each value already, and
  * their shuffles do not wait for each other, so such a body is not doubled if it becomes too large.
+ * Nor is one with strips (strips.c), whose tiles are as many shuffles.
  *
  * Live ranges are intervals in the order of the nodes, which is topological: a value lives from its
  * definition to its last use, and to the latch of a loop that it is used in but not defined in.
@@ -181,7 +182,10 @@ static unsigned choose_lanes(const simd *s, const contents *c) {
     unsigned lanes = vector_bits(s) / c->bits, times = c->size < SOME ? 2 : 1;
     if (c->size < FEW && !c->shuffles) times = 4;
     if (s->scalar.is_innermost) return choose_innermost_lanes(s, c);
-    if (times == 1 && c->size < MANY && is_chain(s)) times = 2;
+    if (s->strips->n)
+        times = 1;
+    else if (times == 1 && c->size < MANY && is_chain(s))
+        times = 2;
     if (times == 2 && simd_steps_over(s)) times = 4;
     if (c->shuffles && 2 * c->size > MOST_LARGER * c->plain) times = 1;
     uint64_t live_bits = find_pressure(s) + 8 * simd_small_arrays(s);

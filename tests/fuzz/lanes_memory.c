@@ -247,11 +247,12 @@ static void read_input(lanes *g, unsigned buffer) {
     ir_at_end(&g->b, next);
 }
 
-/* A round of a loop along a row: element k from `first` on, and sometimes that of all items. */
+/* A round of a loop along a row: element k from `first` on, and sometimes k itself. */
 static ir_inst *row_round(lanes *g, const lanes_buffer *b, ir_inst *first, ir_inst *k,
                           ir_inst *sum) {
     unsigned draw = lanes_byte(g), buffer = (unsigned)(b - g->k->buffer);
     ir_type t = ir_elem(b->elem), wide = draw & 1 ? IR_I64 : IR_I32;
+    ir_inst *round = k;
     if (wide == IR_I64) k = ir_build1(&g->b, IR_OP_zext, IR_I64, k);
     if (wide == IR_I32) first = ir_build1(&g->b, IR_OP_trunc, IR_I32, first);
     ir_inst *at = draw & 2 ? no_wrap(g, IR_OP_add, first, k) : lanes_op(g, IR_OP_add, k, first);
@@ -260,6 +261,8 @@ static ir_inst *row_round(lanes *g, const lanes_buffer *b, ir_inst *first, ir_in
     ir_inst *v = ir_build_load(&g->b, t, p, (unsigned)size_of(g, t), 0);
     v = lanes_as(g, v, sum->type);
     bool is_float = ir_is_float(sum->type);
+    if (draw & 16)
+        v = lanes_op(g, is_float ? IR_OP_fadd : IR_OP_xor, v, lanes_as(g, round, sum->type));
     sum = lanes_op(g, is_float ? IR_OP_fadd : IR_OP_mul, sum,
                    is_float ? v : lanes_number(g, sum->type, 37));
     return is_float ? sum : lanes_op(g, draw & 8 ? IR_OP_xor : IR_OP_add, sum, v);
