@@ -4,7 +4,7 @@
  * alive, so leaving early leaks nothing.  Objects are made inside a guard and handed out when the
  * guard has succeeded.
  */
-#include "runtime/api/runtime.h"
+#include "runtime/api/save.h"
 #include "runtime/system/environment.h"
 #include "runtime/system/trace.h"
 
@@ -283,6 +283,7 @@ static void refuse_blank(const rt_source *source, ir_ctx *cx) {
 ir_module *rt_read_source(spvf_context *context, const rt_source *source,
                           const spvf_module_options *options) {
     ir_ctx *cx = &context->cx;
+    rt_save_source(context, source, options);
     refuse_blank(source, cx);
     if (options->opencl_c) return rt_read_opencl_c(context, source, options);
     if (rt_is_container_source(source)) return rt_read_container(context, source, options);

@@ -8,7 +8,8 @@
  * running a program again adds nothing.  A plan of a launch is named by its kernel, range and
  * sizes of buffers: so the first launch of each of these is saved.  Files are written under
  * another name and renamed, so that a reader finds whole files only; the log gets a line for each
- * plan, in order.
+ * plan, in order.  What modules are read from is saved before it is read, with a line that says how
+ * it was called and built: plans do not need it, but bugs of readers do.
  *
  * A process writes at most MOST_PLANS plans and MOST_BYTES of contents.
  */
@@ -84,10 +85,13 @@ static bool write_file(const file *f) {
     return ok;
 }
 
-static void put_log(const char *name) {
-    char path[sizeof folder + 20], line[400];
+/* What: how it is called elsewhere, or "". */
+static void put_log(const char *name, const char *what) {
+    char path[sizeof folder + 20], line[800];
     snprintf(path, sizeof path, "%s/saved.log", folder);
-    int n = snprintf(line, sizeof line, "%ld %s\n", (long)getpid(), name);
+    int n = snprintf(line, sizeof line, "%ld %s%s%.*s\n", (long)getpid(), name, *what ? " " : "",
+                     (int)strcspn(what, "\n\r"), what);
+    if (n >= (int)sizeof line) n = (int)sizeof line - 1;
     int to = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (to < 0) return;
     write_all(to, line, (size_t)n);
@@ -108,6 +112,42 @@ IR_NORETURN static void fail(rt_save *s, const char *name) {
 static void add_file(rt_save *s, const file *f) {
     errno = 0;
     if (!write_file(f)) fail(s, f->name);
+}
+
+/* -------------------------------------------------------------------------------------- sources */
+
+typedef struct {
+    rt_save save;
+    const rt_source *source;
+    const char *kind, *options;
+} source_job;
+
+static void write_source(void *arg) {
+    source_job *j = arg;
+    const rt_source *from = j->source;
+    const char *name = name_of(&j->save, j->kind, from->bytes, from->size);
+    add_file(&j->save, &(file){name, from->bytes, from->size, false});
+    put_log(name, ir_sprintf(&j->save.arena, "is %.300s%s%.300s", from->name,
+                             *j->options ? ", built with " : "", j->options));
+}
+
+void rt_save_source(spvf_context *context, const rt_source *source,
+                    const spvf_module_options *options) {
+    ir_ctx cx = {.limit = 0};
+    source_job j = {.source = source, .kind = "ir", .options = ""};
+    if (!rt_saves() || !source->size) return;
+    if (!rt_save_is_new(ir_hash(2, source->bytes, source->size))) return;
+    if (atomic_fetch_add(&bytes_written, source->size) + source->size > MOST_BYTES) return;
+    if (rt_is_spirv(source->bytes, source->size)) j.kind = "spv";
+    if (rt_is_container_source(source)) j.kind = "container";
+    if (options->opencl_c) {
+        j.kind = "cl";
+        j.options = options->opencl_c;
+    }
+    ir_arena_init(&j.save.arena, &cx);
+    j.save.context = context;
+    ir_try(&cx, write_source, &j);
+    ir_arena_free(&j.save.arena);
 }
 
 /* ---------------------------------------------------------------------------- parts of the plan */
@@ -281,7 +321,7 @@ static void write_plan(void *arg) {
     j->name = ir_sprintf(&s->arena, "%s-%s-%016llx.plan", j->request->kind,
                          rt_save_plain_name(s, j->request->name), (unsigned long long)s->place);
     add_file(s, &(file){j->name, t->data, t->n, j->request->replaces});
-    put_log(j->name);
+    put_log(j->name, "");
 }
 
 void rt_save_plan(spvf_context *context, const rt_save_request *request) {

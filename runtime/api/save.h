@@ -27,6 +27,10 @@ typedef struct {
 } rt_save_request;
 void rt_save_plan(spvf_context *context, const rt_save_request *request);
 
+/* Saves what a module is about to be read from. */
+void rt_save_source(spvf_context *context, const rt_source *source,
+                    const spvf_module_options *options);
+
 /* ----------------------------------------------------------------------- for `write`, which may throw */
 
 /* Letters, digits and "_" in place of others, as file systems and plans take them. */

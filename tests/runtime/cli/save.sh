@@ -71,9 +71,31 @@ check "fusions run" all_run 'fuse-*.plan' --validate -d cpu
 check "fusions are checked" all_run 'fuse-*.plan' --validate
 check "launches run" all_run 'launch-*.plan' -O0 -d cpu
 check "a launch gives the same" gives 'launch-turn-*.plan' b3 '5.5, 4.0, 2.5, 1.0'
+is_saved_source() { # KIND FILE OPTIONS: what was read, byte by byte, and how it was called
+    for found in $(saved "*.$1"); do
+        cmp -s "$found" "$2" && grep -q "^[0-9]* $(basename "$found") is .*$(basename "$2")$3\$" "$save/saved.log" &&
+            return
+    done
+    return 1
+}
+check "the source" is_saved_source cl "$work/k.cl" ''
 check "nothing is saved twice" again plan -d cpu
 check "for its user only" sh -c "! find '$save' -type f -perm /077 | grep ."
 check "nothing is left over" sh -c "! find '$save' -name '.*' -type f | grep ."
+
+# Modules, before they are read: also those that cannot be.
+cp "$build/tests/shapes.spv" "$work/whole.spv"
+{ head -c 60 "$work/whole.spv" && printf 'garbage!'; } >"$work/damaged.spv"
+echo 'target 64' >"$work/text.ir"
+info() { SPVFUSE_SAVE=$save "$spvfuse" info "$@"; }
+damaged() { ! info "$work/damaged.spv" && is_saved_source spv "$work/damaged.spv" ''; }
+check "SPIR-V" info "$work/whole.spv"
+check "SPIR-V is saved" is_saved_source spv "$work/whole.spv" ''
+check "SPIR-V that is damaged" damaged
+check "text" info "$work/text.ir"
+check "text is saved" is_saved_source ir "$work/text.ir" ''
+check "OpenCL C with options" info --build '-DN=4 -cl-std=CL3.0' "$work/k.cl"
+check "options" sh -c "grep -q '^[0-9]* [0-9a-f]*\.cl is .*k.cl, built with .*-DN=4 -cl-std=CL3.0' '$save/saved.log'"
 
 # On the interpreter, memory without contents stays so.
 rm -r "$save" && mkdir "$save"
