@@ -82,6 +82,7 @@ typedef struct {
     const ir_func *func; /* that the stage works on, or NULL */
     const ir_inst *inst; /* that it looks at, if it says so, or NULL */
     const char *code;    /* that it was given, if the context saves it, otherwise NULL */
+    int64_t began; /* by ir_nanoseconds, if the context has `span`; 0: it was left by ir_throw */
 } ir_where;
 
 /* Counts of what passes and stages do. */
@@ -143,6 +144,7 @@ typedef struct {
     ir_where where;
     uint64_t stages;                 /* that have begun */
     ir_clock *clock;                 /* or NULL */
+    void (*span)(const ir_where *w); /* is told of a stage that has ended; or NULL */
     const ir_inspection *inspection; /* or NULL */
     ir_saver *save;                  /* with report_user, for a failed assertion; or NULL */
     ir_counts *counts;               /* NULL: nothing is counted */

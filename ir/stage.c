@@ -51,13 +51,20 @@ void ir_report_clock(ir_ctx *cx, const ir_clock *c, const char *file, const char
 
 /* --------------------------------------------------------------------------------------- stages */
 
+/* A stage ends where the next one begins, too. */
+static void tell_span(ir_ctx *cx) {
+    if (cx->span && cx->where.began) cx->span(&cx->where);
+}
+
 void ir_begin_stage(ir_ctx *cx, const char *name, const ir_func *f) {
+    tell_span(cx);
     cx->stages++;
-    cx->where = (ir_where){.stage = name, .func = f};
+    cx->where = (ir_where){.stage = name, .func = f, .began = cx->span ? ir_nanoseconds() : 0};
     ir_enter_part(cx, name);
 }
 
 void ir_end_stage(ir_ctx *cx) {
+    tell_span(cx);
     cx->where = (ir_where){0};
     ir_enter_part(cx, NULL);
 }

@@ -44,6 +44,7 @@ bool ir_try(ir_ctx *cx, void (*body)(void *arg), void *arg) {
 void ir_throw(ir_ctx *cx, ir_status status) {
     assert(cx->trap && "ir_throw outside ir_try");
     cx->status = status;
+    cx->where.began = 0;
     longjmp(*cx->trap, 1);
 }
 

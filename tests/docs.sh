@@ -37,6 +37,10 @@ done
 for link in $(grep -o 'href="#[^"]*"' "$work/reference.html" | sort -u | sed 's/^href="#//; s/"$//'); do
     check "the page lacks $link" [ "$(grep -c "id=\"$link\"" "$work/reference.html")" = 1 ]
 done
+check "topics of a header are paragraphs" [ "$(grep -c '^<p>Threads: ' "$work/reference.html")" -ge 2 ]
+check "examples begin at the margin" grep -q '^<pre><a href="#spvf_context">spvf_context</a> \*cx;' "$work/reference.html"
+check "macros with arguments have their comment" sh -c \
+    "grep -A 3 'id=\"SPVF_MAKE_VERSION\"' '$work/reference.html' | grep -q 'As one number'"
 check "it needs another file" sh -c "! grep -nE '(src|href)=\"[^#]' '$work/reference.html'"
 if command -v groff >/dev/null; then
     check "pages of the manual" sh -c "! cat '$work'/man3/*.3 | groff -man -ww -z 2>&1 | grep ."

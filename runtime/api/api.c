@@ -195,6 +195,10 @@ static void forward_message(void *user, const ir_message *message) {
     context->message(context->message_user, &out);
 }
 
+static void trace_stage(const ir_where *w) {
+    rt_trace_span("stage", w->stage, (uint64_t)w->began, w->func ? w->func->name : NULL);
+}
+
 void rt_context_init(spvf_context *c, const spvf_context_options *options) {
     const spvf_context_options o = options ? *options : (spvf_context_options){0};
     *c = (spvf_context){
@@ -205,6 +209,7 @@ void rt_context_init(spvf_context *c, const spvf_context_options *options) {
                      .report = forward_message,
                      .report_user = c,
                      .save = rt_bug_saver(),
+                     .span = rt_is_traced() ? trace_stage : NULL,
                      .limit = o.memory_limit};
 }
 

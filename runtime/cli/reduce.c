@@ -41,7 +41,7 @@ typedef struct {
 static volatile sig_atomic_t interrupted; /* the signal, or 0 */
 static volatile pid_t test_group;         /* of the test that runs, or 0 */
 static reduction current;                 /* for the second signal, which waits for nothing */
-static char folder[] = "/tmp/spvfuse-reduce-XXXXXX";
+static char folder[400];
 
 static void remove_folder(void) {
     unlink(current.file);
@@ -264,10 +264,13 @@ static size_t lines_of(const char *text) {
     return n;
 }
 
-/* False after a message. */
+/* In the folder for temporary files; false after a message. */
 static bool make_folder(void) {
-    if (mkdtemp(folder)) return true;
-    fprintf(stderr, "spvfuse reduce: no folder can be made in /tmp\n");
+    const char *temporary = getenv("TMPDIR");
+    if (!temporary || *temporary != '/') temporary = "/tmp";
+    int n = snprintf(folder, sizeof folder, "%s/spvfuse-reduce-XXXXXX", temporary);
+    if (n > 0 && (size_t)n < sizeof folder && mkdtemp(folder)) return true;
+    fprintf(stderr, "spvfuse reduce: no folder can be made in %s\n", temporary);
     return false;
 }
 

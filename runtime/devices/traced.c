@@ -65,6 +65,7 @@ void rt_trace_submission_end(rt_submission *s, ir_status status) {
     rt_track track = s->track;
     s->track = 0;
     rt_trace_open(&t, RT_TRACE_END, track, NULL, NULL);
+    if (s->ran_ns) rt_trace_number(&t, "spvfuse.device.ran_ns", s->ran_ns);
     if (status != IR_OK) rt_trace_text(&t, "error.type", spvf_status_name((spvf_status)status));
     rt_trace_write(&t);
     rt_trace_give_track(track);

@@ -10,6 +10,8 @@
  * declaration if no blank line is between them.  A comment that begins with dashes is the heading
  * of a section, and the rest of it, and comments of their own, are the section's text.
  */
+#include "runtime/packaging/reference_text.h"
+
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -34,12 +36,6 @@ static int nitems;
 
 /* ---------------------------------------------------------------------------------------- text */
 
-static char *copy(const char *s, size_t n) {
-    char *to = calloc(1, n + 1);
-    if (!to) abort();
-    return memcpy(to, s, n);
-}
-
 static char *read_file(const char *path) {
     FILE *f = fopen(path, "r");
     char *text = calloc(1, 1 << 20);
@@ -54,41 +50,6 @@ static char *read_file(const char *path) {
 }
 
 static bool is_word(char c) { return isalnum((unsigned char)c) || c == '_'; }
-
-/* A paragraph of a comment, or lines that begin with four blanks, which stay as they are. */
-typedef struct {
-    const char *text, *next;
-    size_t n; /* 0: there is none */
-    bool code;
-} part;
-
-static part next_part(const char *s) {
-    part p = {.text = s, .code = strncmp(s, "    ", 4) == 0};
-    const char *end = s;
-    while (*end && *end != '\n' && (strncmp(end, "    ", 4) == 0) == p.code) {
-        end += strcspn(end, "\n");
-        end += *end == '\n';
-    }
-    p.next = end + strspn(end, "\n");
-    while (end > s && end[-1] == '\n') end--;
-    p.n = (size_t)(end - s);
-    return p;
-}
-
-/* The text between the marks of a comment, without the stars that its lines begin with. */
-static char *strip_comment(const char *s, size_t n) {
-    char *to = copy(s, n), *out = to;
-    const char *end = s + n - 2;
-    for (s += 2; s < end;) {
-        while (s < end && (*s == ' ' || *s == '\t')) s++;
-        if (s < end && *s == '*') s += 1 + (s[1] == ' ');
-        while (s < end && *s != '\n') *out++ = *s++;
-        if (s < end) *out++ = *s++;
-    }
-    while (out > to && isspace((unsigned char)out[-1])) out--;
-    *out = 0;
-    return to;
-}
 
 /* ------------------------------------------------------------------------------------- reading */
 
@@ -137,7 +98,7 @@ static void read_comment(reader *r) {
     if (strncmp(r->comment, "---", 3) == 0) flush_comment(r);
 }
 
-/* A directive, with the lines that continue it; #define of a value is an item. */
+/* A directive, with the lines that continue it; #define of a value or a macro is an item. */
 static void read_directive(reader *r) {
     static const char define[] = "#define SPVF_";
     const char *end = r->at;
@@ -147,7 +108,7 @@ static void read_directive(reader *r) {
     size_t length = 0;
     while (is_word(name[length])) length++;
     bool wanted = strncmp(r->at, define, sizeof define - 1) == 0 &&
-                  !(length == 8 && memcmp(name, "SPVF_API", 8) == 0) && name[length] == ' ';
+                  !(length == 8 && memcmp(name, "SPVF_API", 8) == 0) && strchr(" (", name[length]);
     if (wanted) {
         add(r, MACRO, copy(name, length), copy(r->at, (size_t)(end - r->at) - 1), r->at);
     } else {
@@ -294,8 +255,9 @@ static void put_linked(const char *s, size_t size, const item *self) {
 
 static void put_html_text(const char *s, const item *self) {
     for (part p = next_part(s); p.n; p = next_part(p.next)) {
+        const char *text = p.code ? shift_left(&p) : p.text;
         fputs(p.code ? "<pre>" : "<p>", stdout);
-        put_linked(p.text, p.n, self);
+        put_linked(text, p.code ? strlen(text) : p.n, self);
         fputs(p.code ? "</pre>\n" : "</p>\n", stdout);
     }
 }
@@ -307,7 +269,8 @@ static const char style[] =
     "font-size:.85rem;line-height:1.4}\n"
     "h1,h2,h3{line-height:1.2}h2{border-top:2px solid var(--line);padding-top:1rem}\n"
     "h3{font-family:ui-monospace,monospace;margin:1.6rem 0 .4rem}\n"
-    "nav ul{columns:15rem;padding-left:1.1rem;font-size:.9rem}\n"
+    "nav h4{margin:1.2rem 0 .3rem}\n"
+    "nav ul{columns:15rem;padding-left:1.1rem;font-size:.9rem;margin:0}\n"
     "a{text-decoration:none}a:hover,a:focus{text-decoration:underline}\n</style>\n";
 
 static void put_contents(void) {
@@ -383,7 +346,8 @@ static void put_roff_code(FILE *f, const char *s, size_t n) {
 static void put_roff_text(FILE *f, const char *s) {
     for (part p = next_part(s); p.n; p = next_part(p.next)) {
         if (p.code) {
-            put_roff_code(f, p.text, p.n);
+            const char *text = shift_left(&p);
+            put_roff_code(f, text, strlen(text));
         } else {
             fputs(".PP\n", f);
             put_roff(f, p.text, p.n);

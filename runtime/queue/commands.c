@@ -216,21 +216,22 @@ static void end_command(rt_submission *s, ir_status status, const char *why) {
     spvf_command *c = (spvf_command *)(void *)((char *)s - offsetof(spvf_command, submission));
     rt_trace_end_of(s, status);
     if (status != IR_OK) say(c->event.device, why);
-    c->event.ran_ns = s->ran_ns;
+    if (c->event.queue->profiling) c->event.ran_ns = s->ran_ns;
     rt_event_continue(&c->event.event, cmd_result((spvf_status)status));
 }
 
 int32_t cmd_run_on_device(rt_event *e) {
     spvf_command *c = (spvf_command *)e;
     rt_progress progress;
-    c->submission = (rt_submission){.commands = c->commands,
-                                    .count = c->count,
-                                    .recording = c->recording,
-                                    .content = c->content,
-                                    .exact = c->exact || rt_is_traced(),
-                                    .queued = e->time[RT_QUEUED],
-                                    .timed = c->exact && c->event.queue->profiling,
-                                    .ended = end_command};
+    c->submission =
+        (rt_submission){.commands = c->commands,
+                        .count = c->count,
+                        .recording = c->recording,
+                        .content = c->content,
+                        .exact = c->exact || rt_is_traced(),
+                        .queued = e->time[RT_QUEUED],
+                        .timed = (c->exact && c->event.queue->profiling) || rt_is_traced(),
+                        .ended = end_command};
     spvf_status status = dev_submit(c->event.device, &c->submission, &progress);
     return status == SPVF_OK && progress == RT_PENDING ? RT_RUNNING : cmd_result(status);
 }
@@ -325,9 +326,17 @@ typedef struct {
     void *user;
 } host_call;
 
+static spvf_status call_host(const host_call *h) {
+    if (!rt_is_traced()) return h->function(h->user);
+    rt_trace_call("host", "function of the host");
+    spvf_status status = h->function(h->user);
+    rt_trace_end(0);
+    return status;
+}
+
 static int32_t run_host(rt_event *e) {
     const host_call *h = (const host_call *)e;
-    spvf_status status = h->function(h->user);
+    spvf_status status = call_host(h);
     if (is_status(status)) return cmd_result(status);
     return cmd_result(dev_refuse(h->event.device, "spvf_queue_host",
                                  "the function gave %d, which is no status", (int)status));

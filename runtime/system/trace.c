@@ -101,22 +101,29 @@ static void put_place(rt_trace *t, rt_track track) {
         putf(t, "\"pid\":%ld,\"tid\":%ld", pid, (long)syscall(SYS_gettid));
 }
 
-static void put_time(rt_trace *t) {
-    uint64_t ns = rt_now_ns();
-    putf(t, ",\"ts\":%llu.%03u", (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
+static void put_time(rt_trace *t, const char *key, uint64_t ns) {
+    putf(t, ",\"%s\":%llu.%03u", key, (unsigned long long)(ns / 1000), (unsigned)(ns % 1000));
 }
 
-void rt_trace_open(rt_trace *t, rt_trace_kind kind, rt_track track, const char *category,
-                   const char *name) {
+static void open_at(rt_trace *t, rt_trace_kind kind, rt_track track, uint64_t ns) {
     t->n = 0;
     t->has_attributes = false;
     putf(t, ",\n{\"ph\":\"%c\",", (char)kind);
     put_place(t, track);
-    put_time(t);
-    if (kind == RT_TRACE_INSTANT) putf(t, ",\"s\":\"t\"");
-    if (kind == RT_TRACE_END) return;
+    put_time(t, "ts", ns);
+}
+
+static void put_name(rt_trace *t, const char *category, const char *name) {
     putf(t, ",\"cat\":\"%s\",\"name\":", category);
     put_string(t, name);
+}
+
+void rt_trace_open(rt_trace *t, rt_trace_kind kind, rt_track track, const char *category,
+                   const char *name) {
+    open_at(t, kind, track, rt_now_ns());
+    if (kind == RT_TRACE_INSTANT) putf(t, ",\"s\":\"t\"");
+    if (kind == RT_TRACE_END) return;
+    put_name(t, category, name);
 }
 
 /* False: there is no room. */
@@ -264,6 +271,15 @@ void rt_trace_write(rt_trace *t) {
     rt_lock_take(&trace.lock);
     append_event(t);
     rt_lock_release(&trace.lock);
+}
+
+void rt_trace_span(const char *category, const char *name, uint64_t began, const char *function) {
+    rt_trace t;
+    open_at(&t, RT_TRACE_WHOLE, 0, began);
+    put_time(&t, "dur", rt_now_ns() - began);
+    put_name(&t, category, name);
+    rt_trace_text(&t, "spvfuse.function.name", function);
+    rt_trace_write(&t);
 }
 
 void rt_trace_end(rt_track track) {

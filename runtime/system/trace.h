@@ -3,7 +3,8 @@
  *
  * Events lie on tracks: one for each thread, and some for each device.  An event with a duration is
  * written when it begins, and again when it ends, so the file shows what was running when a process
- * was killed.  On one track, events nest.
+ * was killed; only stages of compiling, which are short, are written when they end.  On one track,
+ * events nest.
  *
  *   if (rt_is_traced()) rt_trace_begin(…);
  *
@@ -29,7 +30,12 @@ static inline bool rt_is_traced(void) {
 /* Why SPVFUSE_TRACE is set and nothing is written; NULL: that is not so. */
 const char *rt_trace_failure(void);
 
-typedef enum { RT_TRACE_BEGIN = 'B', RT_TRACE_END = 'E', RT_TRACE_INSTANT = 'i' } rt_trace_kind;
+typedef enum {
+    RT_TRACE_BEGIN = 'B',
+    RT_TRACE_END = 'E',
+    RT_TRACE_INSTANT = 'i',
+    RT_TRACE_WHOLE = 'X' /* rt_trace_span */
+} rt_trace_kind;
 
 /* A track: 0 is the one of this thread, others belong to devices. */
 typedef uint32_t rt_track;
@@ -51,6 +57,10 @@ void rt_trace_sizes(rt_trace *t, const char *key, const uint64_t *list, unsigned
 void rt_trace_write(rt_trace *t);
 /* The last event that has begun on the track ends. */
 void rt_trace_end(rt_track track);
+
+/* What began at that time, by rt_now_ns(), on the track of this thread, and ends now; function: it is
+ * about that one, or NULL. */
+void rt_trace_span(const char *category, const char *name, uint64_t began, const char *function);
 
 /* On the track of this thread, until rt_trace_end(0) or rt_trace_end_call; name NULL: it has none. */
 void rt_trace_call(const char *category, const char *name);

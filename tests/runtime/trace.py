@@ -8,7 +8,7 @@ import json
 import re
 import sys
 
-CATEGORIES = {"build", "cache", "fusion", "groups", "launch", "transfer", "wait"}
+CATEGORIES = {"build", "cache", "fusion", "groups", "host", "launch", "stage", "transfer", "wait"}
 ATTRIBUTE = re.compile(r"(spvfuse|code|error|telemetry|process)(\.[a-z][a-z0-9_-]*|\.[0-9]+)+$")
 
 
@@ -29,7 +29,7 @@ def check_event(e, named):
         named.add((e["name"], e["pid"], e["tid"]))
         return
     assert e["ts"] > 0, e
-    assert e["ph"] in "BEi", e
+    assert e["ph"] in "BEiX", e
     if e["ph"] != "E":
         assert e["cat"] in CATEGORIES and e["name"], e
 
@@ -37,10 +37,15 @@ def check_event(e, named):
 def spans(events, killed):
     """The events with durations as (begin, end) pairs, after a check that they nest."""
     open_events, pairs = collections.defaultdict(list), []
-    last = {}
+    last, ended = {}, collections.defaultdict(float)
     for e in events:
         track = (e["pid"], e["tid"])
         if e["ph"] == "M":
+            continue
+        if e["ph"] == "X":
+            begun = open_events[track][-1]["ts"] if open_events[track] else 0
+            assert e["dur"] >= 0 and e["ts"] >= max(begun, ended[track] - 0.001), ("it does not nest", e)
+            ended[track] = e["ts"] + e["dur"]
             continue
         assert e["ts"] >= last.get(track, 0), ("time goes backwards", e)
         last[track] = e["ts"]
@@ -72,6 +77,8 @@ def count(events, pairs, pid):
     for e in events:
         if e["ph"] == "i":
             counts[e["name"]] += 1
+        elif e["ph"] == "X":
+            counts["stage " + e["name"]] += 1
     return counts
 
 

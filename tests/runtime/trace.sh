@@ -37,6 +37,8 @@ for plan in demo/explain demo/heat demo/image; do
     has fused "$(field fused_groups)"
     has refused "$(field refused_groups)"
 done
+check "stages of compiling" grep -q '^stage select: [1-9]' "$work/counts"
+check "passes" grep -q '^stage licm: [1-9]' "$work/counts"
 "$build/spvfuse" run -d check --json --trace "$work/run.json" "$build/demo/explain.plan" >"$work/result" 2>/dev/null
 read_trace "$work/run.json"
 has "device launches" "$(field launches)"
@@ -73,6 +75,10 @@ for program in runtime/queue/queue_stress runtime/queue/spvf_queue_test runtime/
     check "$program is as without a trace: $(tail -n 3 "$work/program")" [ $? = 0 ]
     read_trace --any "$work"/many-*
 done
+
+SPVFUSE_TRACE="$work/host-%p.json" "$build/tests/runtime/queue/spvf_queue_test" >/dev/null 2>&1
+read_trace --any "$work"/host-*
+check "functions of the host" grep -q '^function of the host: [1-9]' "$work/counts"
 
 # A process that is killed leaves all that has happened.
 cat >"$work/endless.cl" <<'CL'

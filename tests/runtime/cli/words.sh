@@ -178,6 +178,12 @@ cat >"$work/test" <<T
 T
 chmod +x "$work/test"
 check "reduce" "$spvfuse" reduce "$kernels" -t ir -o "$work/small.ir" -- "$work/test"
+mkdir "$work/temporary"
+check "reduce in TMPDIR" env TMPDIR="$work/temporary" "$spvfuse" reduce "$kernels" -t ir -o "$work/there.ir" -- \
+    sh -c "case \$1 in $work/temporary/spvfuse-reduce-*) exec $work/test \$1 ;; esac; exit 1" -
+check "reduce leaves nothing in TMPDIR" [ -z "$(ls "$work/temporary")" ]
+TMPDIR="$work/nowhere" "$spvfuse" reduce "$kernels" -t ir -o "$work/there.ir" -- "$work/test" >"$work/reducer" 2>&1
+check "reduce says where it cannot write" grep -q "no folder can be made in $work/nowhere" "$work/reducer"
 check "reduce: it still fails" prints 3 "it multiplies" "$work/test" "$work/small.ir"
 check "reduce: it is small" [ "$(grep -c . "$work/small.ir")" -le 7 ]
 check "reduce: it is right" "$spvfuse" opt --verify-each -p dce "$work/small.ir"
