@@ -100,8 +100,8 @@ static bool is_small(const rt_compiler *compiler) {
     return compiler->is_small && compiler->is_small(compiler->user);
 }
 
-/* Has code that was made quickly to give way?  Making other code takes longer by some times of that;
- * more for nested loops over items. */
+/* Has code that was made quickly to give way?  Making other code takes longer by some times of
+ * that; more for nested loops over items. */
 static bool is_outgrown(const rt_launches *l, const rt_compiler *compiler) {
     if (l->own.state != RT_COMPILED || !l->own.variant.shape.small) return false;
     unsigned times = l->shape.dims == 1 ? 2 : 3;
