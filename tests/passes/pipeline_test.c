@@ -146,11 +146,12 @@ Test(pipeline, native_keeps_the_facts_of_order) {
 }
 
 /* `scalarize` is `legalize_vectors` for a target that has none, and `closures` runs when a module
- * is loaded. */
+ * is loaded.  `resident` is for phases of device cuda. */
 Test(pipeline, every_pass_is_used) {
     for (unsigned n = 0; n < pass_count; n++)
         cr_assert(passes[n].print || !strcmp(passes[n].name, "scalarize") ||
                       !strcmp(passes[n].name, "closures") || !strcmp(passes[n].name, "padding") ||
+                      !strcmp(passes[n].name, "resident") ||
                       place_in(native, passes[n].name) >= 0 ||
                       place_of(pass_threads, passes[n].name) >= 0 ||
                       place_of(pass_coarsening, passes[n].name) >= 0 ||

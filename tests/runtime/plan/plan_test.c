@@ -94,7 +94,6 @@ static const bad_plan bad[] = {
      "p:3:37: error: expected a number of bytes, found the end of the plan"},
     {"launch \"k.spv\":k global 8 args {",
      "p:3:33: error: expected an argument, found the end of the plan"},
-    {"launch \"k.spv\":k global 8 args {}", "p:3:33: error: expected an argument, found '}'"},
     {"launch \"k.spv\":k global 8 args {x, {x}}", "p:3:36: error: expected an argument, found '{'"},
     {"launch \"k.spv\":k global 8 args {x, s x}", "p:3:38: error: expected '}', found 'x'"},
     {"launch \"k.spv\":k global 8 spec 1 = 2 spec 1 = 3", "p:3:43: error: spec 1 is given twice"},
