@@ -79,7 +79,7 @@ phases() (
     corpus cross_group_phases
 )
 
-times() {
+phase_times() {
     # shellcheck disable=SC2086
     "$bin/phases" $ways | tee "$folder/phases.txt" && echo "1 passed, 0 failed"
 }
@@ -134,7 +134,7 @@ for way in $ways; do
     row "phases-${way##*=}" "$bin/device" "$way" phases
     row "pipelines-${way##*=}" env SPVF_FUZZ_DEVICE="$way" "$bin/pipelines" -n 1000 "$folder/seeds"
 done
-[ -z "$ways" ] || row phase-times times
+[ -z "$ways" ] || row phase-times phase_times
 for part in groups atomics ranges graphs phases threads printf; do
     row "$part" "$bin/device" "$device" "$part"
 done
