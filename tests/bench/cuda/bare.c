@@ -24,6 +24,7 @@ typedef struct {
     X(cuMemAlloc_v2, (uint64_t *, size_t))                                                         \
     X(cuMemcpyHtoDAsync_v2, (uint64_t, const void *, size_t, void *))                              \
     X(cuMemcpyDtoHAsync_v2, (void *, uint64_t, size_t, void *))                                    \
+    X(cuMemcpyDtoDAsync_v2, (uint64_t, uint64_t, size_t, void *))                                  \
     X(cuModuleLoadData, (void **, const void *))                                                   \
     X(cuModuleGetFunction, (void **, void *, const char *))                                        \
     X(cuLinkCreate_v2, (unsigned, int *, void **, void **))                                        \
@@ -110,6 +111,10 @@ bool bare_read(void *to, uint64_t from, size_t bytes) {
 
 bool bare_write(uint64_t to, const void *from, size_t bytes) {
     return WORKS(cuMemcpyHtoDAsync_v2, to, from, bytes, gpu.stream);
+}
+
+bool bare_copy(uint64_t to, uint64_t from, size_t bytes) {
+    return WORKS(cuMemcpyDtoDAsync_v2, to, from, bytes, gpu.stream);
 }
 
 bool bare_saxpy(const uint64_t buffers[3], float a, unsigned items) {

@@ -6,7 +6,8 @@
  * library, in turn; medians of rounds, in microseconds of a launch or a run.  "Until given" ends
  * when the last call has returned, "until done" when the device has nothing left.  Both work on the
  * same memory of the device, since a kernel of few threads takes up to a fifth longer or shorter
- * depending on where its memory lies.  Results are checked.  Then texts (texts.c) and starts of processes (start.c).
+ * depending on where its memory lies.  Results are checked.  Then what fused pipelines move
+ * (fused.c), starts of processes (start.c), and texts (texts.c).
  */
 #include "tests/bench/cuda/host.h"
 
@@ -325,6 +326,7 @@ int main(int argc, char **argv) {
     time_copies();
     time_graphs();
     close_all();
+    time_fused();
     time_starts(argv[0], argv[1]);
     time_texts(folder);
     return t.wrong;

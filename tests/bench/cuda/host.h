@@ -31,6 +31,7 @@ const char *bare_name(void);
 bool bare_load(const void *image, const char *kernel);
 uint64_t bare_allocate(size_t bytes);
 bool bare_write(uint64_t to, const void *from, size_t bytes);
+bool bare_copy(uint64_t to, uint64_t from, size_t bytes);
 /* Of the loaded kernel saxpy(x, y, a, out). */
 bool bare_saxpy(const uint64_t buffers[3], float a, unsigned items);
 bool bare_read(void *to, uint64_t from, size_t bytes); /* waits */
@@ -49,6 +50,8 @@ void *bare_compile(const char *ptx, size_t *size);
 
 /* PTX of a module for the device; to be freed. */
 char *emit_ptx(const spvf_module *m, const char *options);
+/* Pipelines of streams that become one kernel, next to copies. (fused.c) */
+void time_fused(void);
 /* From SPIR-V words to PTX, next to NVRTC. (texts.c) */
 void time_texts(const char *folder);
 /* From the first call to the first result. (start.c) */
