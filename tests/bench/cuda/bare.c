@@ -46,7 +46,11 @@ static struct {
 #undef X
     int device;
     char name[100];
-    void *context, *stream, *module, *function, *graph, *replay, *node[STEPS];
+    void *context, *stream, *module, *function;
+    struct {
+        void *graph, *replay, *node[STEPS];
+    } graphs[GRAPHS];
+    unsigned graph; /* the one that is used */
 } gpu;
 
 static bool works(int error, const char *call) {
@@ -151,24 +155,29 @@ static const kernel_node *describe(described *d, const add_arguments *a) {
     return &d->node;
 }
 
-bool bare_make_graph(const add_arguments steps[STEPS]) {
-    bool ok = WORKS(cuGraphCreate, &gpu.graph, 0);
+void bare_take_graph(unsigned n) { gpu.graph = n; }
+
+bool bare_make_graph(unsigned n, const add_arguments steps[STEPS]) {
+    void **node = gpu.graphs[n].node, **graph = &gpu.graphs[n].graph;
+    bare_take_graph(n);
+    bool ok = WORKS(cuGraphCreate, graph, 0);
     for (unsigned k = 0; ok && k < STEPS; k++) {
         described d;
-        ok = WORKS(cuGraphAddKernelNode_v2, &gpu.node[k], gpu.graph, k ? &gpu.node[k - 1] : NULL,
-                   k != 0, describe(&d, &steps[k]));
+        ok = WORKS(cuGraphAddKernelNode_v2, &node[k], *graph, k ? &node[k - 1] : NULL, k != 0,
+                   describe(&d, &steps[k]));
     }
-    return ok && WORKS(cuGraphInstantiateWithFlags, &gpu.replay, gpu.graph, 0);
+    return ok && WORKS(cuGraphInstantiateWithFlags, &gpu.graphs[n].replay, *graph, 0);
 }
 
 bool bare_change(unsigned step, const add_arguments *a) {
     described d;
-    return WORKS(cuGraphExecKernelNodeSetParams_v2, gpu.replay, gpu.node[step], describe(&d, a));
+    return WORKS(cuGraphExecKernelNodeSetParams_v2, gpu.graphs[gpu.graph].replay,
+                 gpu.graphs[gpu.graph].node[step], describe(&d, a));
 }
 
 bool bare_make_current(void) { return WORKS(cuCtxSetCurrent, gpu.context); }
 
-bool bare_replay(void) { return WORKS(cuGraphLaunch, gpu.replay, gpu.stream); }
+bool bare_replay(void) { return WORKS(cuGraphLaunch, gpu.graphs[gpu.graph].replay, gpu.stream); }
 
 void *bare_compile(const char *ptx, size_t *size) {
     enum { IS_PTX = 1 };

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { ROUNDS = 31, STEPS = 8 };
+enum { ROUNDS = 32, STEPS = 8, GRAPHS = 4 };
 
 /* A kernel out[i] = in[i] + k, which host.c has as IR text; its PTX takes the offset, too. */
 typedef struct {
@@ -38,8 +38,10 @@ bool bare_read(void *to, uint64_t from, size_t bytes); /* waits */
 bool bare_begin_read(void *to, uint64_t from, size_t bytes);
 bool bare_add(const add_arguments *a); /* one launch of the loaded kernel */
 bool bare_wait(void);
-/* A graph of STEPS launches, each after the one before it. */
-bool bare_make_graph(const add_arguments steps[STEPS]);
+/* Graph n, of STEPS launches, each after the one before it; then that is the one that is changed and
+ * replayed. */
+bool bare_make_graph(unsigned n, const add_arguments steps[STEPS]);
+void bare_take_graph(unsigned n);
 bool bare_change(unsigned step, const add_arguments *a);
 bool bare_replay(void);
 bool bare_make_current(void); /* as it is already */
