@@ -79,7 +79,12 @@ int main(void) {
         spvf_buffer_create(d, 64 << 20, NULL, SPVF_COPY_HOST, &b))
         return 1;
     spvf_argument a = {.buffer = b};
-    spvf_launch l = {p, "k", {.dims = 1, .global = {16 << 20}}, &a, 1, false};
+    spvf_launch l = {.size = sizeof l,
+                     .program = p,
+                     .kernel = "k",
+                     .range = {.dims = 1, .global = {16 << 20}},
+                     .args = &a,
+                     .arg_count = 1};
     for (int i = 0; i < 5; i++) spvf_queue_launch(q, &l, NULL, NULL);
     if (spvf_queue_finish(q)) return 1;
     double before = used();
