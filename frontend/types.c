@@ -396,7 +396,8 @@ void spv_read_type_image(reader *r) {
     const uint32_t *w = r->in.arg;
     const spv_type *texel = spv_type_at(r, w[0]);
     for (uint32_t i = 1; i < r->in.n; i++)
-        if (w[i] > 255) spv_fail(r, "OpTypeImage: operand %u is out of range", i + 1);
+        if (w[i] > (i == 3 || i == 4 ? 1 : 255)) /* arrayed, multisampled */
+            spv_fail(r, "OpTypeImage: operand %u is out of range", i + 1);
     if (texel->form != T_VOID && texel->form != T_INT && texel->form != T_FLOAT)
         spv_fail(r, "OpTypeImage: %s cannot be a texel", spv_type_name(r, texel));
     ir_type_info info = {.kind = IR_IMAGE,

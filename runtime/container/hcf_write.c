@@ -120,13 +120,11 @@ static void put_arg(writing *w, rt_hcf_node *node, const spvf_arg_info *a) {
 static void put_kernel(writing *w, rt_hcf_node *node, size_t number) {
     spvf_container *c = w->container;
     const spvf_kernel_info *info = spvf_container_kernel(c, number);
-    spvf_image_info image;
     size_t count;
     const uint32_t *providers = spvf_container_providers(c, number, &count);
     rt_hcf_node *list = rt_hcf_make(&w->tree, node, "image-providers", 0);
     for (size_t n = 0; n < count; n++)
-        if (spvf_container_image(c, providers[n], &image))
-            rt_hcf_make(&w->tree, list, image.name, 0);
+        rt_hcf_make(&w->tree, list, w->images[providers[n]]->name, 0);
     rt_hcf_make(&w->tree, node, "compile-flags", 0);
     rt_hcf_make(&w->tree, node, "compile-options", 0);
     rt_hcf_node *args = rt_hcf_make(&w->tree, node, "parameters", 0);
@@ -139,9 +137,17 @@ static void put_kernel(writing *w, rt_hcf_node *node, size_t number) {
 
 /* ---------------------------------------------------------------------------------------- whole */
 
-/* Nodes of distinct names. */
 static rt_hcf_node *make_named(writing *w, const char *list, const char *name) {
     return rt_hcf_make(&w->tree, rt_hcf_make(&w->tree, w->tree.root, list, 0), name, 0);
+}
+
+/* Images may have the same name, and nodes may not. */
+static rt_hcf_node *make_image(writing *w, const char *name, size_t number) {
+    const char *tried = *name ? name : "image";
+    const rt_hcf_node *list = rt_hcf_make(&w->tree, w->tree.root, "images", 0);
+    for (size_t n = number; rt_hcf_find(&w->tree, list, tried); n++)
+        tried = ir_sprintf(w->tree.arena, "%s.%zu", name, n);
+    return make_named(w, "images", tried);
 }
 
 static void make_nodes(writing *w) {
@@ -152,7 +158,7 @@ static void make_nodes(writing *w) {
     w->kernels = ir_new_array(w->tree.arena, rt_hcf_node *, kernels);
     w->args = ir_new_array(w->tree.arena, rt_hcf_node **, kernels);
     for (size_t n = 0; spvf_container_image(c, n, &info); n++)
-        w->images[n] = make_named(w, "images", info.name);
+        w->images[n] = make_image(w, info.name, n);
     for (size_t n = 0; n < kernels; n++)
         w->kernels[n] = make_named(w, "kernels", spvf_container_kernel(c, n)->name);
 }

@@ -55,7 +55,7 @@ static void lead(pipe *p, unsigned n) {
     static const char *const tests[] = {"eq", "eq", "eq", "ult", "slt", "ule", "ne"};
     const char *type = pipe_chance(p, 40) ? "i32" : "i64";
     unsigned what = pipe_below(p, 7), d = pipe_below(p, p->now->range.dims);
-    unsigned local = p->now->range.local[d];
+    unsigned local = p->now->range.local[d] ? p->now->range.local[d] : 1;
     unsigned limit = what < 3 ? pipe_chance(p, 90) ? pipe_below(p, local) : local : what < 5;
     unsigned x = pipe_query(p, "local_id", d);
     if (type[1] == '3') {

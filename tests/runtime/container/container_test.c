@@ -318,6 +318,33 @@ static void expect_message(uint8_t *bytes, size_t size, const char *wanted) {
     cr_expect(strstr(messages, wanted), "'%s', not '%s'", messages, wanted);
 }
 
+static rt_image_record *images_of(uint8_t *bytes) {
+    rt_container_header h;
+    memcpy(&h, bytes, sizeof h);
+    const rt_section_row *rows = (const void *)(bytes + sizeof h);
+    for (uint32_t n = 0; n < h.sections; n++)
+        if (rows[n].kind == RT_SECTION_IMAGES) return (void *)(bytes + rows[n].offset);
+    return NULL;
+}
+
+/* Nodes of HCF have different names. */
+Test(container, images_of_one_name) {
+    spvf_blob blob = pack_everything(), hcf;
+    spvf_container *c, *again;
+    rt_image_record *image = images_of(blob.data);
+    image[1].name = image[0].name;
+    seal(blob.data);
+    cr_assert_eq(spvf_container_load(context, "x", blob.data, blob.size, &c), SPVF_OK);
+    cr_assert_eq(spvf_container_hcf(c, &hcf), SPVF_OK, "%s", messages);
+    cr_assert_eq(spvf_container_load(context, "y", hcf.data, hcf.size, &again), SPVF_OK, "%s",
+                 messages);
+    cr_expect_eq(spvf_container_image_count(again), spvf_container_image_count(c));
+    spvf_container_destroy(again);
+    spvf_container_destroy(c);
+    spvf_blob_destroy(&hcf);
+    spvf_blob_destroy(&blob);
+}
+
 /* The place and the name of what is wrong. */
 Test(container, messages) {
     spvf_blob blob = pack_everything();
