@@ -73,10 +73,11 @@ static rt_launches *find_launches(rt_kernel *k, const pass_group_shape *shape) {
 /* The lock is let go meanwhile. */
 static ir_status compile(rt_kernel *k, rt_compiled *c, const pass_group_shape *shape,
                          const rt_values *values, const rt_compiler *compiler) {
+    const pass_group_shape own = *shape; /* other launches may change it meanwhile */
     c->state = RT_COMPILING;
     rt_lock_release(&k->lock);
     uint64_t start = rt_now_ns();
-    ir_status status = compiler->compile(compiler->user, shape, values, &c->variant);
+    ir_status status = compiler->compile(compiler->user, &own, values, &c->variant);
     uint64_t ns = rt_now_ns() - start;
     rt_lock_take(&k->lock);
     c->ns = ns;
