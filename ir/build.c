@@ -37,11 +37,17 @@ void ir_before(ir_builder *b, ir_inst *where) {
     b->before = where;
 }
 
-ir_inst *ir_build_raw(ir_builder *b, ir_op op, ir_type t, ir_attrs attrs, ir_args args) {
-    ir_inst *i = ir_inst_new(b->f, op, t, args.n);
+/* In no block yet, and without its operands. */
+static ir_inst *new_inst(const ir_builder *b, ir_op op, ir_type t, ir_attrs attrs, unsigned n) {
+    ir_inst *i = ir_inst_new(b->f, op, t, n);
     i->flags = attrs.flags;
     i->imm = attrs.imm;
     i->loc = b->loc;
+    return i;
+}
+
+ir_inst *ir_build_raw(ir_builder *b, ir_op op, ir_type t, ir_attrs attrs, ir_args args) {
+    ir_inst *i = new_inst(b, op, t, attrs, args.n);
     for (unsigned k = 0; k < args.n; k++) ir_set_arg(i, k, ir_settle(b->f, op, k, args.val[k]));
     ir_insert(i, b->block, b->before);
     return i;
@@ -120,10 +126,7 @@ static ir_inst *rewrite(ir_builder *b, ir_inst *i) {
 
 /* A candidate becomes an instruction of the block. */
 static ir_inst *insert_candidate(ir_builder *b, const ir_inst *i) {
-    ir_inst *made = ir_inst_new(b->f, (ir_op)i->op, i->type, i->nargs);
-    made->flags = i->flags;
-    made->imm = i->imm;
-    made->loc = b->loc;
+    ir_inst *made = new_inst(b, (ir_op)i->op, i->type, ir_attrs_of(i), i->nargs);
     for (unsigned k = 0; k < i->nargs; k++) ir_set_arg(made, k, i->arg[k].val);
     ir_insert(made, b->block, b->before);
     return made;

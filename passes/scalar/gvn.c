@@ -25,8 +25,8 @@
 typedef struct {
     ir_func *f;
     const ir_dom *dom;
-    ir_inst *
-        *leader; /* the table; NULL: free.  Their marks are the hashes by which they were entered */
+    /* The table; NULL: free.  Their marks are the hashes by which they were entered. */
+    ir_inst **leader;
     uint32_t mask;
 } gvn;
 
@@ -36,9 +36,8 @@ typedef struct {
 static uint32_t hash_of(const ir_inst *i) {
     const ir_op_info *info = ir_info(i);
     bool mask = info->imm == I_MASK;
-    uint64_t h = ir_mix((uint64_t)i->op << 32 | i->type, i->op == IR_OP_phi ? i->block->id
-                                                         : mask             ? 0
-                                                                            : i->imm.bits);
+    uint64_t own = i->op == IR_OP_phi ? i->block->id : i->imm.bits;
+    uint64_t h = ir_mix((uint64_t)i->op << 32 | i->type, mask ? 0 : own);
     unsigned n = 0;
     if (info->flags & F_COMMUTES) {
         uint64_t x = ir_arg(i, 0)->id, y = ir_arg(i, 1)->id;

@@ -4,7 +4,6 @@
  * reads from outside and what it leaves.  Runs follow each other without waits, in turn with as many
  * copies by the driver alone; the limit is what the copies move, read and written together.
  */
-#include "runtime/spvfuse_queue.h"
 #include "tests/bench/cuda/host.h"
 
 enum { ITEMS = 1 << 27, IN_ROW = 20, TIMES = 11, BUFFERS = 12, OUTSIDE = 4, MOST_LAUNCHES = 8 };
@@ -67,36 +66,20 @@ static const struct {
 enum { PIPELINES = sizeof pipelines / sizeof *pipelines };
 
 static struct {
-    spvf_context *context;
-    spvf_module *module;
-    spvf_device *device;
-    spvf_program *program;
-    spvf_queue *queue;
+    session own;
     spvf_buffer *buffer[BUFFERS];
     uint64_t bare[2];
 } t;
 
-static void must(bool ok, const char *what) {
-    if (ok) return;
-    fprintf(stderr, "host: %s\n", what);
-    exit(1);
-}
-
 static void open_all(void) {
-    const spvf_context_options o = {.size = sizeof o, .message = show_message};
     const float one = 1;
-    must(
-        !spvf_context_create(&o, &t.context) &&
-            !spvf_module_load(t.context, "streams", kernels, sizeof kernels - 1, NULL, &t.module) &&
-            !spvf_device_open(t.context, "cuda", &t.device) &&
-            !spvf_program_create(t.device, t.module, &t.program) &&
-            !spvf_queue_create(t.device, NULL, &t.queue),
-        "the streams cannot be opened");
+    t.own = open_session("streams", kernels);
     for (unsigned k = 0; k < BUFFERS; k++)
-        must(!spvf_buffer_create(t.device, ITEMS * sizeof one, NULL, 0, &t.buffer[k]), "no buffer");
+        must(!spvf_buffer_create(t.own.device, ITEMS * sizeof one, NULL, 0, &t.buffer[k]),
+             "no buffer");
     for (unsigned k = 0; k < OUTSIDE; k++)
-        must(!spvf_queue_fill(t.queue, t.buffer[k], 0, ITEMS * sizeof one, &one, sizeof one, NULL,
-                              NULL),
+        must(!spvf_queue_fill(t.own.queue, t.buffer[k], 0, ITEMS * sizeof one, &one, sizeof one,
+                              NULL, NULL),
              "a buffer is not filled");
     for (int k = 0; k < 2; k++)
         must((t.bare[k] = bare_allocate(ITEMS * sizeof one)) != 0, "no memory");
@@ -104,11 +87,7 @@ static void open_all(void) {
 
 static void close_all(void) {
     for (unsigned k = 0; k < BUFFERS; k++) spvf_buffer_destroy(t.buffer[k]);
-    spvf_queue_destroy(t.queue);
-    spvf_program_destroy(t.program);
-    spvf_device_destroy(t.device);
-    spvf_module_destroy(t.module);
-    spvf_context_destroy(t.context);
+    close_session(&t.own);
 }
 
 static void record(spvf_graph *g, const stage *s) {
@@ -118,7 +97,7 @@ static void record(spvf_graph *g, const stage *s) {
     if (s->in[1] != NONE) args[n++] = (spvf_argument){.buffer = t.buffer[s->in[1]]};
     args[n++] = (spvf_argument){.buffer = t.buffer[s->out]};
     const spvf_launch l = {.size = sizeof l,
-                           .program = t.program,
+                           .program = t.own.program,
                            .kernel = s->kernel,
                            .range = {.dims = 1, .global = {ITEMS}},
                            .args = args,
@@ -131,8 +110,8 @@ static void record(spvf_graph *g, const stage *s) {
 /* Microseconds of a run. */
 static double run_in_row(spvf_graph *g) {
     double start = now();
-    for (int k = 0; k < IN_ROW; k++) must(!spvf_graph_run(g, t.queue, NULL, NULL), "no run");
-    must(!spvf_queue_finish(t.queue), "the queue fails");
+    for (int k = 0; k < IN_ROW; k++) must(!spvf_graph_run(g, t.own.queue, NULL, NULL), "no run");
+    must(!spvf_queue_finish(t.own.queue), "the queue fails");
     return (now() - start) / IN_ROW;
 }
 
@@ -150,7 +129,7 @@ static void time_pipeline(unsigned n) {
     const double bytes = (double)ITEMS * sizeof(float);
     spvf_graph *g;
     float first = 0, last = 0;
-    must(!spvf_graph_create(t.device, &o, &g), "no graph");
+    must(!spvf_graph_create(t.own.device, &o, &g), "no graph");
     for (unsigned k = 0; k < pipelines[n].launches; k++) record(g, &pipelines[n].stage[k]);
     must(!spvf_graph_commit(g) && spvf_graph_kernel_count(g) == 1, "it is not one kernel");
     for (int k = -1; k < TIMES; k++) { /* once before they count */
@@ -158,10 +137,10 @@ static void time_pipeline(unsigned n) {
         double run = pipelines[n].streams * bytes / run_in_row(g) / 1e3;
         if (k >= 0) moved[k] = run, limit[k] = copy, part[k] = run / copy;
     }
-    must(!spvf_queue_read(t.queue, t.buffer[RESULT], 0, &first, sizeof first, NULL, NULL) &&
-             !spvf_queue_read(t.queue, t.buffer[RESULT], (ITEMS - 1) * sizeof last, &last,
+    must(!spvf_queue_read(t.own.queue, t.buffer[RESULT], 0, &first, sizeof first, NULL, NULL) &&
+             !spvf_queue_read(t.own.queue, t.buffer[RESULT], (ITEMS - 1) * sizeof last, &last,
                               sizeof last, NULL, NULL) &&
-             !spvf_queue_finish(t.queue) && first == pipelines[n].result && last == first,
+             !spvf_queue_finish(t.own.queue) && first == pipelines[n].result && last == first,
          "a result is wrong");
     printf("%-44s %7.0f GB/s   copies %7.0f GB/s   %5.2f of it (at least 0.9)\n", pipelines[n].name,
            median(moved, TIMES), median(limit, TIMES), median(part, TIMES));

@@ -11,8 +11,6 @@
  */
 #include "tests/bench/cuda/host.h"
 
-#include "runtime/spvfuse_queue.h"
-
 #include <string.h>
 
 enum { BATCH = 1000, RUNS = 200 };
@@ -38,11 +36,7 @@ static const char kernel[] = "target 64\n"
                              "}\n";
 
 static struct {
-    spvf_context *context;
-    spvf_module *module;
-    spvf_device *device;
-    spvf_program *program;
-    spvf_queue *queue;
+    session own;
     spvf_buffer *buffer;
     spvf_graph *graph[GRAPHS];
     int32_t k;
@@ -50,10 +44,23 @@ static struct {
     bool wrong;
 } t;
 
-static void must(bool ok, const char *what) {
-    if (ok) return;
-    fprintf(stderr, "host: %s\n", what);
-    exit(1);
+session open_session(const char *name, const char *text) {
+    const spvf_context_options o = {.size = sizeof o, .message = show_message};
+    session l;
+    must(!spvf_context_create(&o, &l.context), "no context");
+    must(!spvf_module_load(l.context, name, text, strlen(text), NULL, &l.module), "no module");
+    must(!spvf_device_open(l.context, "cuda", &l.device), "no device");
+    must(!spvf_program_create(l.device, l.module, &l.program), "no program");
+    must(!spvf_queue_create(l.device, NULL, &l.queue), "no queue");
+    return l;
+}
+
+void close_session(const session *l) {
+    spvf_queue_destroy(l->queue);
+    spvf_program_destroy(l->program);
+    spvf_device_destroy(l->device);
+    spvf_module_destroy(l->module);
+    spvf_context_destroy(l->context);
 }
 
 char *emit_ptx(const spvf_module *m, const char *options) {
@@ -68,35 +75,30 @@ char *emit_ptx(const spvf_module *m, const char *options) {
 }
 
 static void open_buffer(void) {
-    must(!spvf_buffer_create(t.device, ADD_ITEMS * sizeof(int32_t), NULL, 0, &t.buffer),
+    must(!spvf_buffer_create(t.own.device, ADD_ITEMS * sizeof(int32_t), NULL, 0, &t.buffer),
          "no buffer");
     const spvf_argument argument = {.buffer = t.buffer};
     const spvf_launch where = {.size = sizeof where,
-                               .program = t.program,
+                               .program = t.own.program,
                                .kernel = "where",
                                .range = {.dims = 1, .global = {1}, .local = {1}},
                                .args = &argument,
                                .arg_count = 1};
-    must(!spvf_queue_launch(t.queue, &where, NULL, NULL) &&
-             !spvf_queue_read(t.queue, t.buffer, 0, &t.bare, sizeof t.bare, NULL, NULL) &&
-             !spvf_queue_finish(t.queue) && t.bare,
+    must(!spvf_queue_launch(t.own.queue, &where, NULL, NULL) &&
+             !spvf_queue_read(t.own.queue, t.buffer, 0, &t.bare, sizeof t.bare, NULL, NULL) &&
+             !spvf_queue_finish(t.own.queue) && t.bare,
          "the buffer is not found");
 }
 
 static void open_all(void) {
-    const spvf_context_options o = {.size = sizeof o, .message = show_message};
-    must(bare_open(), "there is no GPU");
-    must(!spvf_context_create(&o, &t.context), "no context");
-    must(!spvf_module_load(t.context, "add", kernel, strlen(kernel), NULL, &t.module), "no module");
     size_t size;
-    char *ptx = emit_ptx(t.module, ",offset");
+    must(bare_open(), "there is no GPU");
+    t.own = open_session("add", kernel);
+    char *ptx = emit_ptx(t.own.module, ",offset");
     void *cubin = ptx ? bare_compile(ptx, &size) : NULL;
     must(cubin && bare_load(cubin, "add"), "the kernel does not load");
     free(cubin);
     free(ptx);
-    must(!spvf_device_open(t.context, "cuda", &t.device), "no device");
-    must(!spvf_program_create(t.device, t.module, &t.program), "no program");
-    must(!spvf_queue_create(t.device, NULL, &t.queue), "no queue");
     open_buffer();
 }
 
@@ -107,7 +109,7 @@ static spvf_launch ours(spvf_argument args[3]) {
     args[1] = (spvf_argument){.buffer = t.buffer};
     args[2] = (spvf_argument){.bytes = &t.k, .size = sizeof t.k};
     return (spvf_launch){.size = sizeof(spvf_launch),
-                         .program = t.program,
+                         .program = t.own.program,
                          .kernel = "add",
                          .range = {.dims = 1, .global = {ADD_ITEMS}, .local = {ADD_ITEMS}},
                          .args = args,
@@ -141,9 +143,9 @@ static void our_batch(times *to, unsigned round, bool events) {
     const spvf_launch l = ours(args);
     double start = now();
     for (unsigned k = 0; k < BATCH; k++)
-        must(!spvf_queue_launch(t.queue, &l, NULL, events ? &e[k] : NULL), "a launch fails");
+        must(!spvf_queue_launch(t.own.queue, &l, NULL, events ? &e[k] : NULL), "a launch fails");
     to->given[round] = (now() - start) / (double)BATCH;
-    must(!spvf_queue_finish(t.queue), "the queue fails");
+    must(!spvf_queue_finish(t.own.queue), "the queue fails");
     to->done[round] = (now() - start) / (double)BATCH;
     for (unsigned k = 0; events && k < BATCH; k++) spvf_event_destroy(e[k]);
 }
@@ -168,8 +170,8 @@ static void show(const char *name, const times *bare, const times *own) {
 
 static void expect_sum(int32_t sum) {
     int32_t back[ADD_ITEMS];
-    must(!spvf_queue_read(t.queue, t.buffer, 0, back, sizeof back, NULL, NULL) &&
-             !spvf_queue_finish(t.queue),
+    must(!spvf_queue_read(t.own.queue, t.buffer, 0, back, sizeof back, NULL, NULL) &&
+             !spvf_queue_finish(t.own.queue),
          "reading fails");
     for (int k = 0; k < ADD_ITEMS; k++) t.wrong |= back[k] != sum;
     if (t.wrong) printf("a result is wrong\n");
@@ -177,9 +179,9 @@ static void expect_sum(int32_t sum) {
 
 static void clear(void) {
     const int32_t zero = 0;
-    must(!spvf_queue_fill(t.queue, t.buffer, 0, ADD_ITEMS * sizeof zero, &zero, sizeof zero, NULL,
-                          NULL) &&
-             !spvf_queue_finish(t.queue),
+    must(!spvf_queue_fill(t.own.queue, t.buffer, 0, ADD_ITEMS * sizeof zero, &zero, sizeof zero,
+                          NULL, NULL) &&
+             !spvf_queue_finish(t.own.queue),
          "the buffer is not filled");
 }
 
@@ -213,12 +215,13 @@ static void make_ours(spvf_graph **out) {
     spvf_argument args[3];
     t.k = 0;
     const spvf_launch l = ours(args);
-    must(!spvf_graph_create(t.device, &o, out), "no graph");
+    must(!spvf_graph_create(t.own.device, &o, out), "no graph");
     for (unsigned k = 0; k < STEPS; k++)
         must(!spvf_graph_launch(*out, &l, NULL), "a graph takes no launch");
     must(!spvf_graph_commit(*out), "the graph is not committed");
     for (int k = 0; k < 2; k++) /* the second run makes the driver's graph */
-        must(!spvf_graph_run(*out, t.queue, NULL, NULL) && !spvf_queue_finish(t.queue), "no run");
+        must(!spvf_graph_run(*out, t.own.queue, NULL, NULL) && !spvf_queue_finish(t.own.queue),
+             "no run");
 }
 
 static void make_bare(unsigned n) {
@@ -266,11 +269,11 @@ static void our_runs(times *to, unsigned round, manner m) {
         const int32_t value = (int32_t)k;
         for (unsigned n = 0; n < m.changed; n++)
             must(!spvf_graph_set_value(graph, n, 2, &value, sizeof value), "no change");
-        must(!spvf_graph_run(graph, t.queue, NULL, NULL), "no run");
-        if (m.each) must(!spvf_queue_finish(t.queue), "the queue fails");
+        must(!spvf_graph_run(graph, t.own.queue, NULL, NULL), "no run");
+        if (m.each) must(!spvf_queue_finish(t.own.queue), "the queue fails");
     }
     to->given[round] = (now() - start) / (double)RUNS;
-    must(!spvf_queue_finish(t.queue), "the queue fails");
+    must(!spvf_queue_finish(t.own.queue), "the queue fails");
     to->done[round] = (now() - start) / (double)RUNS;
 }
 
@@ -313,11 +316,11 @@ static void our_reads(times *to, unsigned round) {
     const spvf_launch l = ours(args);
     double start = now();
     for (unsigned k = 0; k < RUNS; k++)
-        must(!spvf_queue_launch(t.queue, &l, NULL, NULL) &&
-                 !spvf_queue_read(t.queue, t.buffer, 0, back, sizeof back, NULL, NULL),
+        must(!spvf_queue_launch(t.own.queue, &l, NULL, NULL) &&
+                 !spvf_queue_read(t.own.queue, t.buffer, 0, back, sizeof back, NULL, NULL),
              "a read fails");
     to->given[round] = (now() - start) / (double)RUNS;
-    must(!spvf_queue_finish(t.queue), "the queue fails");
+    must(!spvf_queue_finish(t.own.queue), "the queue fails");
     to->done[round] = (now() - start) / (double)RUNS;
 }
 
@@ -333,11 +336,7 @@ static void time_copies(void) {
 static void close_all(void) {
     for (unsigned n = 0; n < GRAPHS; n++) spvf_graph_destroy(t.graph[n]);
     spvf_buffer_destroy(t.buffer);
-    spvf_queue_destroy(t.queue);
-    spvf_program_destroy(t.program);
-    spvf_device_destroy(t.device);
-    spvf_module_destroy(t.module);
-    spvf_context_destroy(t.context);
+    close_session(&t.own);
 }
 
 int main(int argc, char **argv) {

@@ -5,6 +5,7 @@
 #ifndef TESTS_BENCH_CUDA_HOST_H
 #define TESTS_BENCH_CUDA_HOST_H
 
+#include "runtime/spvfuse_queue.h"
 #include "tests/bench/bench.h"
 
 #include <stdbool.h>
@@ -19,6 +20,23 @@ typedef struct {
     int32_t k;
 } add_arguments;
 enum { ADD_ITEMS = 256 };
+
+static inline void must(bool ok, const char *what) {
+    if (ok) return;
+    fprintf(stderr, "host: %s\n", what);
+    exit(1);
+}
+
+/* The library with kernels that are given as text; ends the process if it cannot be. (host.c) */
+typedef struct {
+    spvf_context *context;
+    spvf_module *module;
+    spvf_device *device;
+    spvf_program *program;
+    spvf_queue *queue;
+} session;
+session open_session(const char *name, const char *text);
+void close_session(const session *l);
 
 /* ---------------------------------------------------------------------- the driver alone (bare.c) */
 

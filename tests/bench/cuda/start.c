@@ -8,7 +8,6 @@
  * and how many pages they touched first.
  */
 #define _POSIX_C_SOURCE 200809L
-#include "runtime/spvfuse_queue.h"
 #include "tests/bench/cuda/host.h"
 
 #include <string.h>

@@ -57,32 +57,28 @@ static spvf_buffer *make_empty(int device) {
     return b;
 }
 
-/* to[i] = from[i] + k */
-static size_t add(int device, spvf_buffer *to, spvf_buffer *from, int32_t k) {
-    const spvf_argument args[] = {
-        {.buffer = to}, {.buffer = from}, {.bytes = &k, .size = sizeof k}};
+static size_t record(int device, const char *kernel, const spvf_argument *args, size_t count) {
     const spvf_launch what = {.size = sizeof what,
                               .program = programs[device],
-                              .kernel = "add",
+                              .kernel = kernel,
                               .range = {.dims = 1, .global = {COUNT}},
                               .args = args,
-                              .arg_count = 3};
+                              .arg_count = count};
     size_t index = 0;
     cr_assert_eq(spvf_graph_launch(graph, &what, &index), SPVF_OK, "%s", messages);
     return index;
 }
 
+/* to[i] = from[i] + k */
+static size_t add(int device, spvf_buffer *to, spvf_buffer *from, int32_t k) {
+    const spvf_argument args[] = {
+        {.buffer = to}, {.buffer = from}, {.bytes = &k, .size = sizeof k}};
+    return record(device, "add", args, 3);
+}
+
 static size_t reverse(int device, spvf_buffer *to, spvf_buffer *from) {
     const spvf_argument args[] = {{.buffer = to}, {.buffer = from}};
-    const spvf_launch what = {.size = sizeof what,
-                              .program = programs[device],
-                              .kernel = "reverse",
-                              .range = {.dims = 1, .global = {COUNT}},
-                              .args = args,
-                              .arg_count = 2};
-    size_t index = 0;
-    cr_assert_eq(spvf_graph_launch(graph, &what, &index), SPVF_OK, "%s", messages);
-    return index;
+    return record(device, "reverse", args, 2);
 }
 
 static void commit(size_t kernel_count, size_t copies) {
