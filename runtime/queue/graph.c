@@ -213,11 +213,21 @@ spvf_launch graph_fused_launch(const spvf_graph *g, const graph_part *p, const r
 
 /* --------------------------------------------------------------------------------------- fusing */
 
+/* Of what a buffer was said to be, the first counts. */
+static void index_internals(spvf_graph *g) {
+    for (uint32_t n = g->internals.n; n > 0; n--)
+        ir_map_set(&g->arena, &g->internal_of, (uintptr_t)g->internals.data[n - 1].buffer,
+                   (void *)(uintptr_t)n);
+}
+
+const graph_internal *graph_find_internal(const spvf_graph *g, const spvf_buffer *b) {
+    uintptr_t n = (uintptr_t)ir_map_get(&g->internal_of, (uintptr_t)b);
+    return n ? &g->internals.data[n - 1] : NULL;
+}
+
 /* What several parts use has contents when one of them has run. */
 static const graph_internal *find_internal(const spvf_graph *g, const spvf_buffer *b) {
-    for (uint32_t n = 0; n < g->internals.n && !graph_is_shared(g, b); n++)
-        if (g->internals.data[n].buffer == b) return &g->internals.data[n];
-    return NULL;
+    return graph_is_shared(g, b) ? NULL : graph_find_internal(g, b);
 }
 
 static const char host_memory; /* the one that all addresses belong to */
@@ -279,6 +289,7 @@ static void make_room(void *arg) {
     c->division = ir_new_array(&g->arena, rt_chain_kernel, n);
     c->links = ir_new_array(&g->arena, rt_chain_link, n);
     c->args = ir_new_array(&g->arena, rt_chain_arg, args);
+    index_internals(g);
     graph_divide_by_device(g);
 }
 

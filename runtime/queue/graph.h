@@ -63,6 +63,7 @@ struct spvf_graph {
     spvf_graph_options options;
     ir_vec(graph_node) nodes;
     ir_vec(graph_internal) internals;
+    ir_map internal_of; /* by buffer, while the graph is committed: place in the list + 1 */
     ir_vec(graph_kernel) kernels;
     ir_vec(graph_part) parts;
     bool committed; /* nothing is recorded any more */
@@ -83,8 +84,8 @@ void graph_forget_run(spvf_graph *g);
 /* The launch of a fused kernel of the part, for whose arguments there is room. */
 spvf_launch graph_fused_launch(const spvf_graph *g, const graph_part *p, const rt_chain_kernel *k,
                                spvf_argument *args);
-/* Do they have a byte in common, as far as their places are known? */
-bool graph_share_memory(spvf_buffer *a, spvf_buffer *b);
+/* While the graph is committed: what the buffer was said to be; NULL: nothing. */
+const graph_internal *graph_find_internal(const spvf_graph *g, const spvf_buffer *b);
 
 /* ------------------------------------------------------------- several devices (graph_devices.c) */
 

@@ -36,6 +36,13 @@ typedef struct {
     const spvf_buffer *bad; /* of the two: it shares memory with another one of the graph */
 } exchange;
 
+/* Do they have a byte in common, as far as their places are known? */
+static bool share_memory(spvf_buffer *a, spvf_buffer *b) {
+    if (a == b) return true;
+    const uintptr_t x = (uintptr_t)buf_find_place(a), y = (uintptr_t)buf_find_place(b);
+    return x && y && x < y + b->size && y < x + a->size;
+}
+
 static void look_at_memory(exchange *x) {
     for (uint32_t n = 0; n < x->graph->nodes.n; n++) {
         const spvf_launch *l = &x->graph->nodes.data[n].launch;
@@ -43,8 +50,8 @@ static void look_at_memory(exchange *x) {
             spvf_buffer *b = l->args[a].buffer;
             if (!b) continue;
             x->used |= b == x->old;
-            if (graph_share_memory(b, x->now) && (b != x->old || b == x->now)) x->bad = x->now;
-            if (x->fused && graph_share_memory(b, x->old) && b != x->old) x->bad = x->old;
+            if (share_memory(b, x->now) && (b != x->old || b == x->now)) x->bad = x->now;
+            if (x->fused && share_memory(b, x->old) && b != x->old) x->bad = x->old;
         }
     }
 }

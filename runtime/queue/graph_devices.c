@@ -12,6 +12,8 @@
  */
 #include "runtime/queue/graph.h"
 
+#include <stdlib.h>
+
 enum { MAX_PLACES = 64 }; /* of a buffer */
 
 /* -------------------------------------------------------------------------------------- queues */
@@ -43,8 +45,7 @@ static graph_home *make_home(spvf_graph *g, spvf_buffer *b, uint32_t part, uint3
     h = ir_new(&g->arena, graph_home);
     *h = (graph_home){.part = part, .launch = launch, .valid = 1};
     *ir_push(&g->arena, &h->places) = (graph_place){b, 0};
-    for (uint32_t n = 0; n < g->internals.n; n++)
-        if (g->internals.data[n].buffer == b) h->valid = 0;
+    if (graph_find_internal(g, b)) h->valid = 0;
     ir_map_set(&g->arena, &g->home_of, (uintptr_t)b, h);
     *ir_push(&g->arena, &g->homes) = h;
     find_queue(g, b->device);
@@ -107,32 +108,56 @@ bool graph_is_shared(const spvf_graph *g, const spvf_buffer *b) {
     return h && h->shared;
 }
 
-bool graph_share_memory(spvf_buffer *a, spvf_buffer *b) {
-    if (a == b) return true;
-    const uintptr_t x = (uintptr_t)buf_find_place(a), y = (uintptr_t)buf_find_place(b);
-    return x && y && x < y + b->size && y < x + a->size;
-}
-
 static bool has_copies(const graph_home *h) {
     for (uint32_t n = 1; n < h->places.n; n++)
         if (h->places.data[n].same) return true;
     return false;
 }
 
-/* Two copies of the same bytes would not know of each other. */
-static void check_overlaps(spvf_graph *g) {
+/* Memory of a buffer, as far as it is known. */
+typedef struct {
+    uintptr_t begin, end;
+    const graph_home *home;
+} extent;
+
+static int compare_extents(const void *a, const void *b) {
+    const extent *x = a, *y = b;
+    if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
+    return x->home->launch < y->home->launch ? -1 : x->home->launch > y->home->launch;
+}
+
+static uint32_t find_extents(spvf_graph *g, extent *out) {
+    uint32_t n = 0;
     for (uint32_t k = 0; k < g->homes.n; k++) {
-        const graph_home *h = g->homes.data[k];
-        for (uint32_t n = 0; has_copies(h) && n < g->homes.n; n++) {
-            const graph_home *other = g->homes.data[n];
-            if (n == k ||
-                !graph_share_memory(h->places.data[0].buffer, other->places.data[0].buffer))
-                continue;
-            rt_throw(&g->context, IR_ERR_REFUSED,
-                     "a buffer of launch %u would be copied to another device, and shares memory "
-                     "with a buffer of launch %u: use one buffer, with offsets",
-                     h->launch, other->launch);
-        }
+        spvf_buffer *b = g->homes.data[k]->places.data[0].buffer;
+        const uintptr_t begin = (uintptr_t)buf_find_place(b);
+        if (begin) out[n++] = (extent){begin, begin + b->size, g->homes.data[k]};
+    }
+    qsort(out, n, sizeof *out, compare_extents);
+    return n;
+}
+
+IR_NORETURN static void refuse_overlap(spvf_graph *g, const graph_home *copied,
+                                       const graph_home *other) {
+    rt_throw(&g->context, IR_ERR_REFUSED,
+             "a buffer of launch %u would be copied to another device, and shares memory with a "
+             "buffer of launch %u: use one buffer, with offsets",
+             copied->launch, other->launch);
+}
+
+/* Two copies of the same bytes would not know of each other.  In the order of addresses, what an
+ * extent overlaps of those before it, if anything, is also the one that ends last. */
+static void check_overlaps(spvf_graph *g) {
+    extent *all = ir_new_array(&g->arena, extent, g->homes.n + 1);
+    const extent none = {0}, *last = &none, *last_copied = &none;
+    const uint32_t n = find_extents(g, all);
+    for (uint32_t k = 0; k < n; k++) {
+        const extent *x = &all[k];
+        const bool copied = has_copies(x->home);
+        if (copied && x->begin < last->end) refuse_overlap(g, x->home, last->home);
+        if (x->begin < last_copied->end) refuse_overlap(g, last_copied->home, x->home);
+        if (x->end > last->end) last = x;
+        if (copied && x->end > last_copied->end) last_copied = x;
     }
 }
 
@@ -169,12 +194,6 @@ static void follow_launch(spvf_graph *g, uint32_t launch, uint32_t part) {
     }
 }
 
-static bool is_internal(const spvf_graph *g, const graph_home *h) {
-    for (uint32_t n = 0; n < g->internals.n; n++)
-        if (g->internals.data[n].buffer == h->places.data[0].buffer) return true;
-    return false;
-}
-
 static void find_moves(spvf_graph *g) {
     for (uint32_t k = 0; k < g->parts.n; k++) {
         graph_part *p = &g->parts.data[k];
@@ -182,8 +201,10 @@ static void find_moves(spvf_graph *g) {
         for (uint32_t n = 0; n < p->count; n++) follow_launch(g, p->first + n, k);
     }
     check_overlaps(g);
-    for (uint32_t n = 0; n < g->homes.n; n++)
-        if (!is_internal(g, g->homes.data[n])) fetch(g, g->homes.data[n], 0, g->parts.n);
+    for (uint32_t n = 0; n < g->homes.n; n++) {
+        graph_home *h = g->homes.data[n];
+        if (!graph_find_internal(g, h->places.data[0].buffer)) fetch(g, h, 0, g->parts.n);
+    }
 }
 
 /* --------------------------------------------------------------------------------------- parts */
