@@ -127,7 +127,8 @@ SPVF_API void *spvf_buffer_address(spvf_buffer *buffer);
 SPVF_API spvf_status spvf_event_wait(spvf_event *event);
 /* Whether it has ended; then *status (or NULL) says how. */
 SPVF_API bool spvf_event_ended(const spvf_event *event, spvf_status *status);
-/* Called once, when the command has ended, by some thread; at once when it has.
+/* Called once, when the command has ended, by some thread; at once when it has.  Threads that wait
+ * for the event may go on before it is called: `user` must live until then.
  * SPVF_ERROR_ARGUMENT: event or function is NULL.  SPVF_ERROR_MEMORY.  Then it is not called. */
 SPVF_API spvf_status spvf_event_on_end(spvf_event *event,
                                        void (*function)(void *user, spvf_status status),
