@@ -50,8 +50,6 @@ static const char *refusal_of(ir_arena *a, const ir_func *f, const spvf_kernel_i
         const char *name = arg->name ? arg->name : ir_sprintf(a, "%zu", n);
         if (arg->kind == SPVF_ARG_IMAGE)
             return ir_sprintf(a, "argument '%s' is an image, which the device has not", name);
-        if (arg->spilled && ocl_is_checking())
-            return ir_sprintf(a, "argument '%s' is in a buffer, which is not checked", name);
         if (arg->kind == SPVF_ARG_SAMPLER)
             return ir_sprintf(a, "argument '%s' is a sampler, which the device has not", name);
     }

@@ -73,6 +73,11 @@ for level in O0 O2; do
     run_plan wrappers "$work/$level"
     count_left wrappers "$work/$level" "1 1 0"
     run_plan specials "$work/$level"
+    for convention in "spilled layout spill area 64" "values layout values"; do
+        plan=${convention%% *}
+        { echo "${convention#* }" && cat tests/sycl/specials.layout; } >"$work/$level/$plan.layout"
+        run_plan "$plan" "$work/$level"
+    done
     count_left specials "$work/$level" "5 6 0"
     for device in check cpu cpu:untiered,simd=16; do
         for plan in tiled weights; do

@@ -141,7 +141,7 @@ typedef struct {
     ir_arg_kind kind;
     check_buffer *buffer; /* IR_ARG_POINTER: from `offset` on; NULL: `offset` is the address */
     uint64_t offset;
-    const void *bytes; /* IR_ARG_VALUE: little-endian, as in memory */
+    const void *bytes; /* IR_ARG_VALUE: little-endian, as in memory; also of what is `spilled` */
     uint64_t size;     /* IR_ARG_VALUE and IR_ARG_LOCAL */
 } check_arg;
 

@@ -266,7 +266,10 @@ static bool is_late(void *user) {
     return rt_now_ns() > c->deadline;
 }
 
-static check_arg to_arg(const rt_arg *a) {
+/* A struct in a buffer may be given by the address of a copy that is the launch's. */
+static check_arg to_arg(const rt_arg *a, const ir_param *p) {
+    if (p && p->attrs & IR_PARAM_SPILLED && a->kind == RT_ARG_ADDRESS)
+        return (check_arg){.kind = IR_ARG_VALUE, .bytes = a->address, .size = a->size};
     switch (a->kind) {
     case RT_ARG_VALUE: return (check_arg){.kind = IR_ARG_VALUE, .bytes = a->bytes, .size = a->size};
     case RT_ARG_LOCAL: return (check_arg){.kind = IR_ARG_LOCAL, .size = a->size};
@@ -300,7 +303,9 @@ static check_result run(check *c, const rt_launch *l, const check_options *optio
     const rt_program *p = l->function->program;
     check_result result;
     check_arg *args = ir_new_array(&c->arena, check_arg, l->count);
-    for (size_t i = 0; i < l->count; i++) args[i] = to_arg(&l->args[i]);
+    const ir_func *f = kernel_of(l->function);
+    for (size_t i = 0; i < l->count; i++)
+        args[i] = to_arg(&l->args[i], f && i < f->nparams ? &f->param[i] : NULL);
     const check_launch what = {.kernel = l->function->name,
                                .range = rt_inner_range(l->range),
                                .args = args,
@@ -331,7 +336,7 @@ static void launch(check *c, const rt_launch *l) {
         options.expired = is_late;
     }
     if (c->options.subgroup_size) {
-        const ir_func *f = ir_func_find(c->running->module, l->function->name);
+        const ir_func *f = kernel_of(l->function);
         options.subgroup_size = c->options.subgroup_size(f);
         options.any_subgroup_size = true;
     }

@@ -197,9 +197,34 @@ static ir_value buffer_value(const check_setup *s, uint32_t p) {
     return (ir_value){.bits = {(*o)->base + arg->offset}};
 }
 
+static void check_struct(const check_setup *s, uint32_t p) {
+    const check_arg *arg = &s->info->args[p];
+    uint64_t size = s->kernel->param[p].byval_size;
+    if (arg->kind != IR_ARG_VALUE || arg->size != size)
+        refuse(s, "%s: wants a struct of %llu bytes", s->arg_names[p], (unsigned long long)size);
+}
+
+/* A struct by value that is in constant memory, which the launch has for it. */
+static ir_value spilled_value(const check_setup *s, uint32_t p) {
+    const check_arg *arg = &s->info->args[p];
+    const uint32_t align = s->kernel->param[p].align;
+    check_struct(s, p);
+    check_object *o = check_object_new(s->program->device, s->wide, arg->size, align ? align : 1);
+    o->store = ir_new(s->arena, check_storage);
+    o->store->cap = arg->size;
+    o->store->bytes = memcpy(ir_alloc(s->arena, arg->size), arg->bytes, arg->size);
+    o->store->undef = ir_alloc(s->arena, arg->size);
+    o->space = IR_CONST;
+    o->read_only = o->temporary = true;
+    o->name = s->arg_names[p];
+    return (ir_value){.bits = {o->base}};
+}
+
 /* Addresses of local memory are those of a group. */
 static ir_value pointer_value(const check_setup *s, uint32_t p) {
     const check_arg *arg = &s->info->args[p];
+    if (arg->kind == IR_ARG_VALUE && s->kernel->param[p].attrs & IR_PARAM_SPILLED)
+        return spilled_value(s, p);
     ir_space space = ir_space_of(s->kernel->param_val[p]->type);
     bool takes_local = space == IR_LOCAL;
     if (space == IR_PRIVATE)
@@ -225,13 +250,6 @@ static ir_value plain_value(const check_setup *s, uint32_t p) {
     for (unsigned lane = 0; lane < lanes; lane++)
         for (unsigned k = 0; k < bytes; k++) v.bits[lane] |= (uint64_t)*at++ << 8 * k;
     return v;
-}
-
-static void check_struct(const check_setup *s, uint32_t p) {
-    const check_arg *arg = &s->info->args[p];
-    uint64_t size = s->kernel->param[p].byval_size;
-    if (arg->kind != IR_ARG_VALUE || arg->size != size)
-        refuse(s, "%s: wants a struct of %llu bytes", s->arg_names[p], (unsigned long long)size);
 }
 
 /* What an argument is for all work-items, or zeros. */
