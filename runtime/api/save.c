@@ -11,7 +11,9 @@
  * plan, in order.  What modules are read from is saved before it is read, with a line that says how
  * it was called and built: plans do not need it, but bugs of readers do.
  *
- * A process writes at most MOST_PLANS plans and MOST_BYTES of contents.
+ * A process writes at most MOST_PLANS plans, and as much of contents as SPVFUSE_SAVE_SIZE says.
+ * What cannot be written is a warning, once; the next plan is tried all the same.  A plan whose
+ * contents cannot be written has others, as has one with too many of them.
  */
 #include "runtime/api/save.h"
 #include "runtime/system/environment.h"
@@ -25,16 +27,20 @@
 #include <unistd.h>
 
 enum { MOST_PLANS = 1000, SEEN = 4096 };
-#define MOST_BYTES (UINT64_C(1) << 30)
+enum { USUAL_BUFFER = 16 << 20, USUAL_SIZE = 256 << 20 };
 
 static char folder[3000]; /* empty: nothing is saved */
+static uint64_t most_of_buffer, most_bytes;
 static atomic_uint plans, temporaries;
 static _Atomic uint64_t bytes_written;
+static atomic_bool warned;          /* that something could not be written */
 static _Atomic uint64_t seen[SEEN]; /* numbers that were asked about, at their last bits */
 
 static void find_folder(void) {
     const char *asked = rt_setting(RT_ENV_SAVE);
     if (asked && strlen(asked) < sizeof folder) strcpy(folder, asked);
+    most_of_buffer = rt_setting_size(RT_ENV_SAVE_BUFFER, USUAL_BUFFER);
+    most_bytes = rt_setting_size(RT_ENV_SAVE_SIZE, USUAL_SIZE);
 }
 
 bool rt_saves(void) {
@@ -46,6 +52,15 @@ bool rt_saves(void) {
 bool rt_save_is_new(uint64_t number) {
     number |= (uint64_t)1 << 63; /* nothing is 0 */
     return atomic_exchange(&seen[number % SEEN], number) != number;
+}
+
+/* Room for so many more bytes of contents. */
+static bool take_bytes(uint64_t n) {
+    uint64_t now = atomic_load(&bytes_written);
+    do
+        if (n > most_bytes || now > most_bytes - n) return false;
+    while (!atomic_compare_exchange_weak(&bytes_written, &now, now + n));
+    return true;
 }
 
 /* ---------------------------------------------------------------------------------------- files */
@@ -68,14 +83,33 @@ static bool write_all(int to, const char *data, size_t size) {
     return true;
 }
 
+static const char *path_of(char out[sizeof folder + 300], const char *name) {
+    snprintf(out, sizeof folder + 300, "%s/%s", folder, name);
+    return out;
+}
+
+static bool is_written(const char *name) {
+    char path[sizeof folder + 300];
+    return access(path_of(path, name), F_OK) == 0;
+}
+
+/* Another process may have the same number, where both see only a part of the machine. */
+static int open_temporary(char out[sizeof folder + 60]) {
+    int to, tries = 100;
+    do {
+        snprintf(out, sizeof folder + 60, "%s/.%ld-%u", folder, (long)getpid(),
+                 atomic_fetch_add(&temporaries, 1));
+        to = open(out, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    } while (to < 0 && errno == EEXIST && tries--);
+    return to;
+}
+
 /* Under its name there is the whole file, or none. */
 static bool write_file(const file *f) {
     char path[sizeof folder + 300], temporary[sizeof folder + 60];
-    snprintf(path, sizeof path, "%s/%s", folder, f->name);
-    snprintf(temporary, sizeof temporary, "%s/.%ld-%u", folder, (long)getpid(),
-             atomic_fetch_add(&temporaries, 1));
-    if (!f->replaces && access(path, F_OK) == 0) return true;
-    int to = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+    path_of(path, f->name);
+    if (!f->replaces && is_written(f->name)) return true;
+    int to = open_temporary(temporary);
     if (to < 0) return false;
     bool ok = write_all(to, f->data, f->size);
     int why = errno;
@@ -103,15 +137,20 @@ static const char *name_of(rt_save *s, const char *kind, const void *data, size_
     return ir_sprintf(&s->arena, "%016llx.%s", (unsigned long long)ir_hash(1, data, size), kind);
 }
 
-IR_NORETURN static void fail(rt_save *s, const char *name) {
-    ir_report(&s->context->cx, (ir_message){.severity = IR_WARNING}, "SPVFUSE_SAVE: %.300s/%s: %s",
-              folder, name, strerror(errno));
-    ir_throw(s->arena.cx, IR_ERR_IO);
+/* False: a warning has been given, or had been. */
+static bool try_file(rt_save *s, const file *f) {
+    errno = 0;
+    if (write_file(f)) return true;
+    const int why = errno;
+    if (!atomic_exchange(&warned, true))
+        ir_report(&s->context->cx, (ir_message){.severity = IR_WARNING},
+                  "SPVFUSE_SAVE: %.300s/%s: %s", folder, f->name, strerror(why));
+    errno = why;
+    return false;
 }
 
 static void add_file(rt_save *s, const file *f) {
-    errno = 0;
-    if (!write_file(f)) fail(s, f->name);
+    if (!try_file(s, f)) ir_throw(s->arena.cx, IR_ERR_IO);
 }
 
 /* -------------------------------------------------------------------------------------- sources */
@@ -137,7 +176,7 @@ void rt_save_source(spvf_context *context, const rt_source *source,
     source_job j = {.source = source, .kind = "ir", .options = ""};
     if (!rt_saves() || !source->size) return;
     if (!rt_save_is_new(ir_hash(2, source->bytes, source->size))) return;
-    if (atomic_fetch_add(&bytes_written, source->size) + source->size > MOST_BYTES) return;
+    if (!take_bytes(source->size)) return;
     if (rt_is_spirv(source->bytes, source->size)) j.kind = "spv";
     if (rt_is_container_source(source)) j.kind = "container";
     if (options->opencl_c) {
@@ -188,23 +227,32 @@ static unsigned element_size(const char *name) {
     return name[0] == 'b' ? 1 : (unsigned)atoi(name + 1) / 8;
 }
 
+bool rt_save_takes_contents(uint64_t bytes) { return bytes <= most_of_buffer; }
+
+/* The file with them; NULL: a comment says why there is none. */
+static const char *save_contents(rt_save *s, uint32_t number, const rt_saved_buffer *b) {
+    const char *name = name_of(s, "bin", b->contents, b->bytes);
+    if (is_written(name)) return name;
+    if (!take_bytes(b->bytes)) {
+        rt_save_comment(s, "b%u has made up contents: SPVFUSE_SAVE_SIZE allows no more", number);
+        return NULL;
+    }
+    if (try_file(s, &(file){name, b->contents, b->bytes, false})) return name;
+    rt_save_comment(s, "b%u has made up contents: %s", number, strerror(errno));
+    return NULL;
+}
+
 /* Contents that are not known are numbers below 1, or indices. */
-static void put_contents(rt_save *s, const char *element, const rt_saved_buffer *b) {
+static void put_contents(rt_save *s, uint32_t number, const char *element,
+                         const rt_saved_buffer *b) {
     if (b->undefined) return;
-    if (!b->contents) {
+    const char *name = b->contents ? save_contents(s, number, b) : NULL;
+    if (name)
+        ir_putf(&s->declarations, " = file \"%s\"", name);
+    else
         ir_put(&s->declarations, element[0] == 'f'   ? " = random 1"
                                  : element[0] == 'i' ? " = iota"
                                                      : " = 0");
-        return;
-    }
-    if (atomic_fetch_add(&bytes_written, b->bytes) + b->bytes > MOST_BYTES) {
-        rt_save_comment(s, "a buffer has no contents here, as the process has saved so many bytes");
-        ir_put(&s->declarations, " = 0");
-        return;
-    }
-    const char *name = name_of(s, "bin", b->contents, b->bytes);
-    add_file(s, &(file){name, b->contents, b->bytes, false});
-    ir_putf(&s->declarations, " = file \"%s\"", name);
 }
 
 void rt_save_buffer(rt_save *s, uint32_t number, const rt_saved_buffer *b) {
@@ -212,7 +260,7 @@ void rt_save_buffer(rt_save *s, uint32_t number, const rt_saved_buffer *b) {
     if (b->bytes % element_size(element)) element = "bytes";
     const uint64_t count = b->bytes / element_size(element);
     ir_putf(&s->declarations, "buffer b%u %s[%llu]", number, element, (unsigned long long)count);
-    put_contents(s, element, b);
+    put_contents(s, number, element, b);
     ir_putf(&s->declarations, "%s%s\n", b->internal[0] ? " " : "", b->internal);
     s->place = ir_hash(s->place, &b->bytes, sizeof b->bytes);
 }

@@ -44,6 +44,8 @@ typedef struct {
     bool undefined;       /* it has no contents yet */
     const char *internal; /* what a plan says of it besides, or "" */
 } rt_saved_buffer;
+/* Are contents of so many bytes to be saved?  Otherwise they need not be read. */
+bool rt_save_takes_contents(uint64_t bytes);
 /* Declares a buffer by the name that its number makes. */
 void rt_save_buffer(rt_save *s, uint32_t number, const rt_saved_buffer *b);
 /* Declares a value likewise. */

@@ -27,14 +27,37 @@ static uint64_t bytes_of(const saving *j, const rt_arg *a) {
     return size > a->offset ? size - a->offset : 0;
 }
 
-static const void *contents_of(const saving *j, rt_save *s, const rt_arg *a, uint64_t bytes) {
+typedef struct {
+    const saving *saving;
+    const rt_arg *from;
+    char *to;
+    uint64_t bytes;
+} reading;
+
+static void read_memory(void *arg) {
+    const reading *r = arg;
+    rt_device_read(r->saving->device, r->from->memory, r->from->offset, r->to, r->bytes);
+}
+
+/* A device that keeps commands in order may have earlier ones to run, and reads after them. */
+static const void *contents_of(const saving *j, rt_save *s, uint32_t n, uint64_t bytes) {
+    const rt_arg *a = &j->launch->args[n];
+    spvf_context *c = j->device->context;
     if (!bytes || j->prepares) return NULL;
+    if (!rt_save_takes_contents(bytes)) {
+        rt_save_comment(s, "b%u has made up contents: it has more than SPVFUSE_SAVE_BUFFER", n);
+        return NULL;
+    }
     if (a->kind == RT_ARG_ADDRESS) return a->address;
-    if (j->device->can.host_memory)
+    if (j->device->can.host_memory && !j->device->can.in_order)
         return (const char *)j->device->driver->address(a->memory) + a->offset;
-    char *copy = ir_alloc(&s->arena, bytes);
-    rt_device_read(j->device, a->memory, a->offset, copy, bytes);
-    return copy;
+    char why[RT_CAUGHT_SIZE] = "", *caught = c->caught;
+    reading r = {j, a, ir_alloc(&s->arena, bytes), bytes};
+    c->caught = why;
+    const bool ok = ir_try(&c->cx, read_memory, &r);
+    c->caught = caught;
+    if (!ok) rt_save_comment(s, "b%u has made up contents: %s", n, why);
+    return ok ? r.to : NULL;
 }
 
 static bool is_undefined(const saving *j, const rt_arg *a, uint64_t bytes) {
@@ -64,7 +87,7 @@ static void put_buffer(const saving *j, rt_save *s, uint32_t n) {
     const rt_saved_buffer b = {.element = j->kernel->param[n].pointee,
                                .bytes = bytes ? bytes : 8,
                                .undefined = is_undefined(j, a, bytes),
-                               .contents = contents_of(j, s, a, bytes),
+                               .contents = contents_of(j, s, n, bytes),
                                .internal = ""};
     rt_save_buffer(s, n, &b);
 }

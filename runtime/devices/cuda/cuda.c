@@ -200,6 +200,10 @@ static rt_device *open_by_index(spvf_context *context, const char *options) {
 }
 
 static const char *name_of(const rt_function *f) { return f->name; }
+static uint64_t size_of(const rt_memory *m) { return m->bytes; }
+static const ir_func *kernel_of(const rt_function *f) {
+    return ir_func_find(f->program->module, f->name);
+}
 
 const rt_driver rt_cuda_driver = {.name = "cuda",
                                   .forms = "cuda, cuda:N, cuda:without=FACT, "
@@ -209,9 +213,11 @@ const rt_driver rt_cuda_driver = {.name = "cuda",
                                   .close = close_device,
                                   .allocate = cuda_allocate,
                                   .release = cuda_release,
+                                  .size = size_of,
                                   .build = cuda_build,
                                   .find = cuda_find,
                                   .name_of = name_of,
+                                  .kernel = kernel_of,
                                   .discard = cuda_discard,
                                   .submit = cuda_submit,
                                   .extend = cuda_extend,

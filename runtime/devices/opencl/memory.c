@@ -27,6 +27,7 @@ rt_memory *opencl_allocate(rt_device *d, const char *name, uint64_t bytes, const
     rt_memory *m = rt_new_owned(d->context, &o->memories, sizeof *m);
     cl_mem_flags flags = CL_MEM_READ_WRITE | (data ? CL_MEM_COPY_HOST_PTR : 0);
     (void)name;
+    m->bytes = bytes;
     m->mem = o->cl.clCreateBuffer(o->context, flags, bytes, (void *)(uintptr_t)data, &error);
     opencl_must(o, "clCreateBuffer", error);
     return m;
@@ -89,6 +90,7 @@ rt_program *opencl_build(rt_device *d, const ir_module *m) {
         ir_throw(&d->context->cx, d->context->cx.status);
     rt_program *p = rt_new_owned(d->context, &o->programs, sizeof *p);
     ir_arena_init(&p->arena, &d->context->cx);
+    p->module = m;
     bool spir = o->takes == TAKES_SPIR;
     p->program = (spir ? create_from_spir : create_from_spirv)(o, words, count * 4, &error);
     opencl_must(o, spir ? "clCreateProgramWithBinary" : "clCreateProgramWithIL", error);
@@ -104,6 +106,7 @@ rt_function *opencl_find(rt_device *d, rt_program *p, const char *kernel) {
         if (strcmp(f->name, kernel) == 0) return f;
     rt_function *f = ir_new(&p->arena, rt_function);
     f->name = ir_strdup(&p->arena, kernel);
+    f->ir = ir_func_find(p->module, kernel);
     o->kernel = kernel;
     f->kernel = o->cl.clCreateKernel(p->program, kernel, &error);
     opencl_must(o, "clCreateKernel", error);

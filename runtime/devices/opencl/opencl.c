@@ -249,6 +249,8 @@ static void list_all(spvf_context *context, void (*each)(void *user, const spvf_
 }
 
 static const char *name_of(const rt_function *f) { return f->name; }
+static const ir_func *kernel_of(const rt_function *f) { return f->ir; }
+static uint64_t size_of(const rt_memory *m) { return m->bytes; }
 
 const rt_driver rt_opencl_driver = {.name = "opencl",
                                     .forms = "opencl, opencl:N",
@@ -257,8 +259,10 @@ const rt_driver rt_opencl_driver = {.name = "opencl",
                                     .close = close_device,
                                     .allocate = opencl_allocate,
                                     .release = opencl_release,
+                                    .size = size_of,
                                     .build = opencl_build,
                                     .find = opencl_find,
                                     .name_of = name_of,
+                                    .kernel = kernel_of,
                                     .discard = opencl_discard,
                                     .submit = opencl_submit};

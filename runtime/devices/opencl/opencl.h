@@ -40,17 +40,20 @@ typedef enum { TAKES_NOTHING, TAKES_SPIRV, TAKES_SPIR } intake;
 struct rt_memory {
     rt_owned owned; /* the first member */
     cl_mem mem;
+    uint64_t bytes;
 };
 
 struct rt_function {
     const char *name;
     cl_kernel kernel;
+    const ir_func *ir;
     rt_function *next;
 };
 
 struct rt_program {
     rt_owned owned; /* the first member */
     cl_program program;
+    const ir_module *module;
     ir_arena arena;
     rt_function *functions; /* that have been asked for */
 };

@@ -103,6 +103,38 @@ check "on device check" plan -d check
 check "they run there" all_run 'launch-*.plan' -O0
 check "what has no contents" sh -c "grep -q '^buffer b[0-9]* f32\[256\]\$' '$save'/launch-*.plan"
 
+# Devices with memory of their own: what is read from it.
+rm -r "$save" && mkdir "$save"
+if "$spvfuse" devices 2>/dev/null | grep -q '^opencl:'; then
+    check "on device opencl" plan -d opencl
+    check "launches of opencl" [ "$(count 'launch-*.plan')" = 2 ]
+    check "they run on cpu" all_run 'launch-*.plan' -O0 -d cpu
+    check "they run on opencl" all_run 'launch-*.plan' -O0 -d opencl
+    check "a launch of opencl gives the same" gives 'launch-turn-*.plan' b3 '5.5, 4.0, 2.5, 1.0'
+fi
+rm -r "$save" && mkdir "$save"
+gpu() { env LD_LIBRARY_PATH="$build/tests/runtime/devices/cuda" "$@"; }
+plan_on_cuda() { sed '/^expect/d' "$work/k.plan" >"$work/g.plan" && gpu env SPVFUSE_SAVE="$save" "$spvfuse" run -d cuda "$work/g.plan"; }
+if [ -e "$build/tests/runtime/devices/cuda/libcuda.so.1" ]; then
+    check "on device cuda" plan_on_cuda
+    check "launches of cuda" [ "$(count 'launch-*.plan')" = 2 ]
+    check "they run on cpu" all_run 'launch-*.plan' -O0 -d cpu
+    check "their contents" gives 'launch-turn-*.plan' b3 '1.0, 1.0, 1.0, 1.0' # the driver computes nothing
+fi
+
+# Contents: how many bytes of a buffer, and of all.
+limited() { # VARIABLE=VALUE PATTERN COUNT
+    rm -r "$save" && mkdir "$save"
+    env "$1" SPVFUSE_SAVE="$save" "$spvfuse" run -d cpu "$work/k.plan" >/dev/null 2>&1
+    [ "$(count '*.bin')" = "$3" ] && [ "$(cat "$save"/launch-*.plan | grep -c "^# b[0-9]* has made up contents: .*$2")" -ge "$((2 - $3))" ] &&
+        all_run 'launch-*.plan' -O0 -d cpu
+}
+check "no contents" limited SPVFUSE_SAVE_BUFFER=0 SPVFUSE_SAVE_BUFFER 0
+check "small buffers only" limited SPVFUSE_SAVE_BUFFER=1023 SPVFUSE_SAVE_BUFFER 0
+sources=$(cat "$save"/*.cl "$save"/*.spv | wc -c)
+check "few bytes" limited "SPVFUSE_SAVE_SIZE=$((sources + 1500))" SPVFUSE_SAVE_SIZE 1
+check "enough" limited SPVFUSE_SAVE_BUFFER=1K '' 2
+
 # A program with queues and a graph, which fuses.
 rm -r "$save" && mkdir "$save"
 graph() {
