@@ -76,8 +76,9 @@ typedef struct {
     uint64_t read_ns, fuse_ns, run_ns;
     uint64_t instructions, loads, stores; /* executed; device check only */
     uint64_t validated, differences;      /* groups; those of them that differ from unfused */
-    /* Device cpu: launches; those that ran code made for each fact; variants of kernels that were
-     * compiled or found in the cache, and the time that took. */
+    /* Devices cpu and cuda: launches; those that ran code made for each fact, which on cuda are
+     * SPVF_FACT_APART and SPVF_FACT_SPECIALIZED; variants of kernels that were compiled or found in
+     * the cache, and the time that took. */
     uint64_t native_launches, variants, compile_ns;
     uint64_t fact_launches[32]; /* by spvf_fact */
     uint64_t answers;           /* queries about the device that became constants */

@@ -209,6 +209,19 @@ static bool launch_variant(cuda *d, rt_launch *l, ir_arena *scratch) {
     return ok;
 }
 
+/* One thread at a time has the device. */
+static void add(_Atomic uint64_t *to, uint64_t n) {
+    const uint64_t before = atomic_load_explicit(to, memory_order_relaxed);
+    atomic_store_explicit(to, before + n, memory_order_relaxed);
+}
+
+static void count(cuda *d, const rt_program *made) {
+    rt_code_counts *to = &d->base.code;
+    add(&to->launches, 1);
+    add(&to->of[RT_FACT_APART], (made->facts & CUDA_APART) != 0);
+    add(&to->of[RT_FACT_SPECIALIZED], made->owner != NULL);
+}
+
 void cuda_launch(cuda *d, const rt_launch *given, ir_arena *scratch) {
     if (is_empty(given->range)) return;
     d->kernel = given->function->name;
@@ -216,7 +229,10 @@ void cuda_launch(cuda *d, const rt_launch *given, ir_arena *scratch) {
     for (;;) {
         rt_launch l = *given;
         l.function = usual;
-        if (launch_variant(d, &l, scratch)) break;
+        if (launch_variant(d, &l, scratch)) {
+            count(d, l.function->program);
+            break;
+        }
         usual->never_together = true;
         usual->last.function = NULL;
     }

@@ -100,17 +100,20 @@ static rt_ptx write_text(cuda *d, rt_program *p, const rt_ptx_options *o,
 }
 
 static void compile(cuda *d, rt_program *p, const rt_ptx_options *o) {
+    const uint64_t start = rt_now_ns();
     const rt_object_image *cubin;
     rt_ptx ptx = write_text(d, p, o, &cubin);
     p->functions = NULL; /* of a try that has failed */
     p->prints = ptx.prints;
     p->same = p->facts & CUDA_COARSE && !is_coarse(&ptx);
-    p->compiled = p->same;
-    if (p->same) return;
-    cuda_enter(d);
-    if (ptx.n && !p->loaded) p->loaded = cuda_load(d, ptx.text, cubin);
-    for (uint32_t n = 0; n < ptx.n; n++) add_function(d, p, &ptx.kernel[n]);
+    if (!p->same) {
+        cuda_enter(d);
+        if (ptx.n && !p->loaded) p->loaded = cuda_load(d, ptx.text, cubin);
+        for (uint32_t n = 0; n < ptx.n; n++) add_function(d, p, &ptx.kernel[n]);
+        d->base.code.variants += ptx.n;
+    }
     p->compiled = true;
+    d->base.code.compile_ns += rt_now_ns() - start;
 }
 
 static rt_function *look_up(const rt_program *p, const char *kernel) {

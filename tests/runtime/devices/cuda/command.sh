@@ -60,6 +60,46 @@ says 'cuMemAlloc failed: CUDA_ERROR_OUT_OF_MEMORY' \
     gpu env FAKE_CUDA_FAIL=cuMemAlloc_v2:2:2 "$spvfuse" run -d cuda pair.plan
 check 'the cache is whole' "$spvfuse" cache verify
 
+# ---- facts: eight values have code of their own, the ninth one has not; only a large launch is worth code
+# for arguments that are apart
+cat >facts.ir <<'IR'
+target 64
+kernel @k(%x: ptr.global of i32, %y: ptr.global of i32, %n: i32 specialized) {
+entry:
+  %i: i64 = global_id 0
+  %o: i64 = shl %i, 2
+  %p: ptr.global = ptradd %x, %o
+  %q: ptr.global = ptradd %y, %o
+  %v: i32 = load %p align 4
+  %r: i32 = mul %v, %n
+  store %r, %q align 4
+  ret
+}
+IR
+{
+    printf 'buffer x i32[1048576]\nbuffer y i32[1048576]\n'
+    for n in 1 2 3 4 5 6 7 8; do echo "launch \"facts.ir\":k global 64 args x, y, $n"; done
+    echo 'launch "facts.ir":k global 1048576 args x, y, 1'
+    echo 'launch "facts.ir":k global 64 args x, y, 9'
+} >facts.plan
+# launches NAME: in `result`.
+launches() { sed -n "s/.*\"$1\":\([0-9]*\).*/\1/p" result; }
+# count OPTIONS LAUNCHES APART SPECIALIZED VARIANTS
+count() {
+    gpu "$spvfuse" run -d "cuda$1" facts.plan --json >result
+    check "facts of cuda$1: launches" [ "$(launches native_launches)" = "$2" ]
+    check "facts of cuda$1: apart" [ "$(launches apart)" = "$3" ]
+    check "facts of cuda$1: specialized" [ "$(launches specialized)" = "$4" ]
+    check "facts of cuda$1: variants" [ "$(launches variants)" = "$5" ]
+    check "facts of cuda$1: no other" [ "$(launches values)$(launches streams)" = 00 ]
+}
+count '' 10 1 9 10
+count :without=apart 10 0 9 10
+count :without=specialized 10 1 0 2
+count :without=all 10 0 0 2
+says '^native launches 10, variants 10 in [0-9.]* ms, made for: apart 1, specialized 9$' \
+    gpu "$spvfuse" run -d cuda facts.plan --times
+
 # ---- groups that wait for each other: what a phase writes is not read past the coherent cache
 cp "$corpus/clang15-O2/cross_group.spv" "$plans/cross_group_phases.plan" .
 "$spvfuse" fuse cross_group_phases.plan --group reversal -t ir -o reversal.ir
