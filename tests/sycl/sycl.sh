@@ -1,7 +1,7 @@
 #!/bin/sh
 # sycl.sh BUILD: kernels that clang-22 makes of function objects, without and with optimization, run
 # on devices check and cpu, one by one and fused, and what is left of fused ones is what shapes.txt
-# says.  Addresses in local memory are not kept over barriers.  So do kernels in assembly as DPC++ and
+# says, and the same as of the same kernels in OpenCL C (twins.cl).  Addresses in local memory are not kept over barriers.  So do kernels in assembly as DPC++ and
 # AdaptiveCpp write them, and with closures as pointers (*.spvasm), with what a layout says of them, and
 # reflection is that of *.txt.
 set -u
@@ -52,6 +52,45 @@ count_private() {
     fi
 }
 
+# What was decided about the group and its buffers, and what the fused kernel does: parameters are
+# numbered, and without what their type promises.
+describe_fused() {
+    "$build/spvfuse" explain --json "$1" 2>"$work/err" |
+        grep -oE '"(rule|refusal|barrier|promotion|promoted_bytes|map)":[^,}]*|"(un)?fused":[{][^}]*[}]'
+    "$build/spvfuse" fuse -t ir "$1" 2>"$work/err" | awk '
+        /^source / { next }
+        /^kernel / {
+            count = split($0, parts, /[(]|, /) - 1
+            for (k = 1; k <= count; k++) {
+                sub(/:.*/, "", parts[k + 1])
+                number[parts[k + 1]] = k
+            }
+            print count " parameters"
+            next
+        }
+        {
+            gsub(/ inbounds/, "")
+            for (k = 1; k <= NF; k++) {
+                word = $k
+                sub(/,$/, "", word)
+                if (word in number) sub(word, "%arg" number[word], $k)
+            }
+            print
+        }'
+}
+
+# compare_twin PLAN FOLDER: the same kernels in OpenCL C become the same.
+compare_twin() {
+    sed '/launch/ { s/"pipelines.spv":_ZTS[0-9]*/"twins.spv":/; s/, 0\([,}]\)/\1/g; s/[{}]//g; }' \
+        "$2/$1.plan" >"$2/$1-twin.plan"
+    check "the twin of $1 in $2" "$build/spvfuse" run -d check "$2/$1-twin.plan"
+    describe_fused "$2/$1.plan" >"$work/own"
+    describe_fused "$2/$1-twin.plan" >"$work/twin"
+    check "$1 in $2 stores" grep -q '^ *store %' "$work/own"
+    check "$1 in $2 is fused" grep -q '"rule":"fuse' "$work/own"
+    check "$1 in $2 is as its twin" diff -u "$work/twin" "$work/own"
+}
+
 spirv-as --target-env spv1.2 tests/sycl/pointers.spvasm -o "$work/pointers.spv"
 for level in O0 O2; do
     mkdir "$work/$level"
@@ -63,8 +102,10 @@ for level in O0 O2; do
         failed "pipelines.cpp at -$level"
         cat "$work/err"
     fi
+    clang-22 -target spirv64 -cl-std=CL3.0 -$level -c tests/sycl/twins.cl -o "$work/$level/twins.spv"
     while read -r plan loads stores variables private; do
         case $plan in '' | '#'*) continue ;; esac
+        compare_twin "$plan" "$work/$level"
         run_plan "$plan" "$work/$level"
         count_left "$plan" "$work/$level" "$loads $stores $variables"
         count_private "$plan" "$work/$level" "$private"
