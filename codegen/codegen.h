@@ -30,9 +30,11 @@ typedef struct {
     bool disjoint;    /* no two pointers that a kernel is given lead to the same memory */
     bool aligned;     /* the memory of each such pointer begins at a multiple of 16 bytes */
     bool together;    /* all groups of a launch run at once, so that they can wait for each other */
+    bool dependent;   /* a kernel may begin before those that it depends on have ended: it waits for
+                         them (programmatic dependent launch, from sm_90 on) */
     unsigned coarsen; /* work-items that a thread may run; 0: one */
 } cg_ptx_options;
-enum { CG_PTX_ALIGN = 16 };
+enum { CG_PTX_ALIGN = 16, CG_PTX_DEPENDENT_SM = 90 };
 
 /* The least version of PTX that knows processor sm_N, times 10; 0: none does, or none is written. */
 unsigned cg_ptx_version_of(unsigned sm);

@@ -361,6 +361,16 @@ static ir_text room_for(ir_arena *a, uint64_t instructions) {
     return (ir_text){.arena = a, .data = ir_alloc_raw(a, bytes), .cap = bytes};
 }
 
+/* A kernel that begins early waits before it does anything else.  What comes after it may begin when
+ * all of its groups have got here, and waits in turn, so there are never more than two at once. */
+static void write_start(ptx_func *fn) {
+    if (fn->w->options->dependent) {
+        ptx_put(fn, "griddepcontrol.wait");
+        ptx_put(fn, "griddepcontrol.launch_dependents");
+    }
+    for (uint32_t n = 0; n < fn->f->nparams; n++) load_param(fn, n);
+}
+
 void ptx_write_function(ptx_writer *w, ir_func *f) {
     uint64_t local = static_local(f);
     ptx_func fn = {.w = w,
@@ -374,7 +384,7 @@ void ptx_write_function(ptx_writer *w, ir_func *f) {
         ptx_refuse(&fn, "it has variables of %llu bytes in local memory, PTX allows %d",
                    (unsigned long long)local, MOST_STATIC);
     write_head(&fn, &head);
-    for (uint32_t n = 0; n < f->nparams; n++) load_param(&fn, n);
+    write_start(&fn);
     foreach_block (b, f) write_block(&fn, b);
     ir_put(&head, "{\n");
     declare_registers(&fn, &head);

@@ -85,8 +85,10 @@ static const ir_inst *first_of(const ir_inst *phi) {
     return first ? first : phi;
 }
 
-/* A parameter in constant memory may lead to what another one writes in a fused kernel. */
+/* A parameter in constant memory may lead to what another one writes in a fused kernel.  What other
+ * kernels may write when this one has begun is not constant. */
 static bool is_constant_memory(const ptx_func *fn, const ir_inst *address) {
+    if (fn->w->options->dependent) return false;
     const ir_inst *origin = ptx_origin(address);
     for (unsigned n = 0; n < MOST_LOOPS; n++) origin = first_of(origin);
     if (origin->op != IR_OP_param || !(fn->f->flags & IR_FUNC_KERNEL)) return false;

@@ -326,12 +326,13 @@ static bool take_ptx_option(const char **s, cg_ptx_options *o) {
     if (rt_take_option(s, "disjoint")) return o->disjoint = true;
     if (rt_take_option(s, "aligned")) return o->aligned = true;
     if (rt_take_option(s, "together")) return o->together = true;
+    if (rt_take_option(s, "dependent")) return o->dependent = true;
     if (rt_take_option(s, "coarsen=2")) return (o->coarsen = 2) != 0;
     return rt_take_option(s, "coarsen=4") && (o->coarsen = 4) != 0;
 }
 
-/* "ptx[:sm_N]{,exact|,offset|,wide|,disjoint|,aligned|,together|,coarsen=2|,coarsen=4}", or
- * "cubin…" */
+/* "ptx[:sm_N]{,exact|,offset|,wide|,disjoint|,aligned|,together|,dependent|,coarsen=2|,coarsen=4}",
+ * or "cubin…" */
 static bool ptx_target(const char *s, const char *format, cg_ptx_options *o) {
     uint64_t sm = USUAL_SM;
     *o = (cg_ptx_options){0};
@@ -343,6 +344,7 @@ static bool ptx_target(const char *s, const char *format, cg_ptx_options *o) {
         return false;
     while (*s && take_ptx_option(&s, o)) continue;
     o->sm = sm <= UINT16_MAX ? (unsigned)sm : 0;
+    if (o->dependent && o->sm < CG_PTX_DEPENDENT_SM) return false;
     return !*s && cg_ptx_version_of(o->sm) != 0;
 }
 

@@ -25,13 +25,19 @@ static bool add_object(const packing *p, const char *name, const spvf_module *m,
     return spvf_pack_emit(p->pack, image, m, target) == SPVF_OK;
 }
 
+/* Do kernels in graphs begin before the end of those before them, on a processor "sm_N"? */
+static bool has_early_kernels(const char *sm) {
+    return strncmp(sm, "sm_", 3) == 0 && strtoul(sm + 3, NULL, 10) >= 90;
+}
+
 /* "cuda:sm_N": cubins of all texts that device cuda makes of kernels for usual launches, with each
  * combination of facts about those of many work-items. */
 static bool add_cubins(const packing *p, const char *name, const spvf_module *m, const char *sm) {
+    const char *usual = has_early_kernels(sm) ? ",dependent" : "";
     for (unsigned facts = 0; facts < 8; facts++) {
         char target[64];
         snprintf(target, sizeof target, "cubin:%.20s,offset%s%s%s", sm,
-                 facts & 1 ? ",disjoint" : "", facts & 2 ? ",aligned" : "",
+                 facts & 1 ? ",disjoint" : usual, facts & 2 ? ",aligned" : "",
                  facts & 4 ? ",coarsen=4" : "");
         if (!add_object(p, name, m, target)) return false;
     }

@@ -1,11 +1,11 @@
 /* graphs.c — graphs that are run again and again with other values and buffers, their launches left
- * one by one or fused, or spread over this device and another one; the ends of many launches; and
- * destruction while they run. */
+ * one by one or fused, or spread over this device and another one; launches that read what others
+ * have written late; the ends of many launches; and destruction while they run. */
 #include <time.h>
 
 #include "tests/device/device.h"
 
-enum { ITEMS = 10000, BYTES = 4 * ITEMS, LINKS = 8, RUNS = 200, BURST = 1000 };
+enum { ITEMS = 10000, BYTES = 4 * ITEMS, LINKS = 8, RUNS = 200, TURNS = 10, BURST = 1000 };
 
 static const char text[] =
     "target 64\n"
@@ -17,6 +17,47 @@ static const char text[] =
     "  %q: ptr.global = ptradd %out, %o inbounds\n"
     "  %v: i32 = load %p align 4\n"
     "  %w: i32 = add %v, %by\n"
+    "  store %w, %q align 4\n"
+    "  ret\n"
+    "}\n"
+    /* Backwards, and 1 more.  Some groups take longer: they go some steps of a sequence and back. */
+    "kernel @turn(%out: ptr.global of i32, %in: ptr.global const of i32, %last: i32) {\n"
+    "entry:\n"
+    "  %i: i64 = global_id 0\n"
+    "  %l: i64 = zext %last\n"
+    "  %j: i64 = sub %l, %i\n"
+    "  %o: i64 = shl %j, 2\n"
+    "  %p: ptr.global = ptradd %in, %o inbounds\n"
+    "  %v: i32 = load %p align 4\n"
+    "  %i32: i32 = trunc %i\n"
+    "  %group: i32 = lshr %i32, 6\n"
+    "  %some: i32 = and %group, 7\n"
+    "  %steps: i32 = shl %some, 5\n"
+    "  jmp forth\n"
+    "forth:\n"
+    "  %n: i32 = phi [entry: 0, step: %n1]\n"
+    "  %x: i32 = phi [entry: %v, step: %x1]\n"
+    "  %more: i1 = ult %n, %steps\n"
+    "  br %more, step, back\n"
+    "step:\n"
+    "  %n1: i32 = add %n, 1\n"
+    "  %ax: i32 = mul %x, 1664525\n"
+    "  %x1: i32 = add %ax, 1013904223\n"
+    "  jmp forth\n"
+    "back:\n"
+    "  %m: i32 = phi [forth: 0, step_back: %m1]\n"
+    "  %y: i32 = phi [forth: %x, step_back: %y1]\n"
+    "  %rest: i1 = ult %m, %steps\n"
+    "  br %rest, step_back, end\n"
+    "step_back:\n"
+    "  %m1: i32 = add %m, 1\n"
+    "  %by: i32 = sub %y, 1013904223\n"
+    "  %y1: i32 = mul %by, 4276115653\n"
+    "  jmp back\n"
+    "end:\n"
+    "  %o2: i64 = shl %i, 2\n"
+    "  %q: ptr.global = ptradd %out, %o2 inbounds\n"
+    "  %w: i32 = add %y, 1\n"
     "  store %w, %q align 4\n"
     "  ret\n"
     "}\n";
@@ -136,6 +177,35 @@ static void check_chain(device_test *t, bool unfused, bool alone, const char *wh
     end(&s);
 }
 
+/* Two buffers in turns: each launch reads what other groups of the one before it have written late,
+ * from places that it has read before. */
+static bool record_turns(setting *s, const int32_t *last) {
+    const spvf_graph_options o = {.size = sizeof o, .unfused = true};
+    bool ok = spvf_graph_create(s->device, &o, &s->graph) == SPVF_OK;
+    for (int n = 0; ok && n < LINKS; n++) {
+        spvf_argument args[3];
+        spvf_launch l = link_of(s, args, 1 - n % 2, n % 2, last);
+        l.kernel = "turn";
+        ok = spvf_graph_launch(s->graph, &l, NULL) == SPVF_OK;
+    }
+    ok = ok && spvf_graph_commit(s->graph) == SPVF_OK;
+    dt_check(s->test, ok, "graphs: recording of turns");
+    return ok;
+}
+
+static void check_turns(device_test *t) {
+    const int32_t last = ITEMS - 1;
+    setting s;
+    if (begin(&s, t) && record_turns(&s, &last)) {
+        bool ok = true;
+        for (int run = 0; ok && run < TURNS; run++)
+            ok = spvf_graph_run(s.graph, s.queue, NULL, NULL) == SPVF_OK;
+        dt_check(t, ok, "graphs: turns: runs");
+        expect(&s, s.buffer[0], TURNS * LINKS, "turns");
+    }
+    end(&s);
+}
+
 static void check_destruction(device_test *t) {
     setting s;
     if (begin(&s, t)) {
@@ -235,6 +305,7 @@ void dt_graphs(device_test *t) {
     check_chain(t, false, true, "launches that are left after fusion");
     check_spread(t, "cpu");
     check_spread(t, t->name);
+    check_turns(t);
     check_destruction(t);
     check_ends(t);
 }

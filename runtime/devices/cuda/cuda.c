@@ -153,6 +153,7 @@ static void open_device(void *arg) {
     d->shared = (unsigned)attribute(d->cu, d->device, CU_SHARED_PER_BLOCK_OPTIN);
     d->processors = (unsigned)attribute(d->cu, d->device, CU_PROCESSORS);
     d->can_wait = d->cu->launch_together && attribute(d->cu, d->device, CU_LAUNCHES_TOGETHER);
+    d->can_begin_early = d->cu->add_edges && d->sm >= CG_PTX_DEPENDENT_SM;
     if (!d->sm)
         rt_throw(d->base.context, IR_ERR_DEVICE, "cuda: device %u is older than sm_70", j->index);
     char target[24];

@@ -64,6 +64,8 @@ enum {
     CU_FUNCTION_THREADS = 0,
     CU_FUNCTION_SHARED = 1,
     CU_NODE_TOGETHER = 2, /* attribute of nodes */
+    CU_PORT_EARLY = 1,    /* of a kernel, which it lets others begin by */
+    CU_EDGE_EARLY = 1,    /* type of such edges */
     CU_JIT_ERROR_LOG = 5, /* options of the compiler */
     CU_JIT_ERROR_LOG_SIZE = 6,
     CU_JIT_INPUT_PTX = 1,
@@ -149,6 +151,11 @@ typedef struct {
     cu_context context;
 } cu_kernel_node;
 
+/* What an edge of a graph waits for; all 0: the end of the node that it begins at. */
+typedef struct {
+    uint8_t from_port, to_port, type, reserved[5];
+} cu_edge;
+
 /* The value of an attribute of a node. */
 typedef union {
     char bytes[64];
@@ -169,6 +176,8 @@ typedef union {
     X(change_kernel, "cuGraphExecKernelNodeSetParams_v2",                                          \
       (cu_replay r, cu_node n, const cu_kernel_node *what))                                        \
     X(replay, "cuGraphLaunch", (cu_replay r, cu_stream s))                                         \
+    X(add_edges, "cuGraphAddDependencies_v2",                                                      \
+      (cu_graph g, const cu_node *from, const cu_node *to, const cu_edge *edges, size_t n))        \
     X(launch_together, "cuLaunchCooperativeKernel",                                                \
       (cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,             \
        unsigned bz, unsigned shared, cu_stream s, void **params))
@@ -221,6 +230,7 @@ struct rt_function {
     bool prints;             /* one, the address of records, */
     cg_ptx_hidden hidden;    /* and after those */
     bool observes_groups;    /* otherwise they may have any shape */
+    bool dependent;          /* it may begin early, and waits for what it depends on */
     unsigned local[3];       /* that it requires; 0: none */
     unsigned items[3];       /* that a thread runs along each axis */
     unsigned threads;        /* of a block, at most */
@@ -312,7 +322,8 @@ typedef struct {
     size_t most_pitch;   /* bytes between rows of a copy */
     rt_facts without;    /* no code is made for these; the device knows some of them */
     cuda_waiting waiting;
-    bool can_wait; /* groups of a launch for each other, if all run at once */
+    bool can_wait;        /* groups of a launch for each other, if all run at once, */
+    bool can_begin_early; /* and kernels of a graph for those before them */
     cuda_kept *kept;
     rt_owned *memories, *programs;
     cuda_replay *replays;           /* graphs of recordings */
@@ -401,6 +412,7 @@ void cuda_launch(cuda *d, const rt_launch *l, ir_arena *scratch);
 typedef struct {
     cu_kernel_node node;
     bool together;
+    bool dependent; /* it waits itself for what it depends on */
 } cuda_blocks;
 /* It goes into the stream; throws.  False: the driver does not run all groups at once. */
 bool cuda_launch_grid(cuda *d, const cuda_blocks *what);

@@ -134,7 +134,8 @@ static bool waits_in_launch(const rt_function *f) {
 static void launch_blocks(launching *a, const cuda_part *part) {
     cuda_blocks what = {
         .node = {.function = a->f->function, .shared = (unsigned)a->p->shared, .params = a->p->at},
-        .together = waits_in_launch(a->f)};
+        .together = waits_in_launch(a->f),
+        .dependent = a->f->dependent};
     for (unsigned k = 0; k < 3; k++) {
         what.node.grid[k] = (unsigned)part->blocks[k];
         what.node.block[k] = part->threads[k];

@@ -55,6 +55,12 @@ static bool has_marks(const ir_func *f) {
     return marks;
 }
 
+/* Small launches gain when they begin before the one before them has ended; others gain more by
+ * reading what is apart from all they write as constant memory, which excludes it. */
+static bool is_dependent(const cuda *d, const rt_program *p) {
+    return d->can_begin_early && !(p->facts & (CUDA_APART | CUDA_TOGETHER));
+}
+
 static void add_function(cuda *d, rt_program *p, const rt_ptx_kernel *k) {
     rt_function *f = ir_new(&p->arena, rt_function);
     const ir_func *ir = ir_func_find(p->module, k->name);
@@ -67,6 +73,7 @@ static void add_function(cuda *d, rt_program *p, const rt_ptx_kernel *k) {
                        .prints = k->prints,
                        .hidden = k->hidden,
                        .observes_groups = k->observes_groups,
+                       .dependent = is_dependent(d, p),
                        .program = p,
                        .next = p->functions};
     memcpy(f->local, k->local, sizeof f->local);
@@ -130,6 +137,7 @@ rt_function *cuda_find(rt_device *device, rt_program *p, const char *kernel) {
                                              .disjoint = p->facts & CUDA_APART,
                                              .aligned = p->facts & CUDA_ALIGNED,
                                              .together = p->facts & CUDA_TOGETHER,
+                                             .dependent = is_dependent(d, p),
                                              .coarsen = p->facts & CUDA_COARSE ? CUDA_ITEMS : 0},
                                     .only = p->owner ? p->owner->name : NULL,
                                     .constants = p->values,

@@ -7,6 +7,10 @@
  * one; where the number of grids differs, or the driver does not take a change, the graph is made
  * again.  If it cannot be made, the launches go into the stream.
  *
+ * A kernel that waits itself for what it depends on begins while the one before it still runs, if
+ * that has such code, too (programmatic dependent launch).  So the device starts the groups of one
+ * while it ends those of the other.
+ *
  * Copies, fills and launches of kernels that print (which begin and end with such commands) are no
  * nodes: they are in the stream, between graphs.
  */
@@ -34,6 +38,7 @@ struct cuda_replay {
     size_t first;     /* command of its submissions */
     size_t launches;  /* of the content */
     bool refused;     /* the driver does not make it */
+    bool early;       /* it has nodes that begin before the end of those before them */
     cu_graph graph;
     cu_replay replay; /* NULL: not made yet */
     replay_node *nodes;
@@ -112,21 +117,37 @@ static bool run_together(const cuda *d, cu_node node) {
     return d->cu->set_node && !d->cu->set_node(node, CU_NODE_TOGETHER, &value);
 }
 
-static bool add_node(const cuda *d, cuda_replay *r, const grid *g) {
+/* The node begins while the one before it runs. */
+static bool add_early_edge(const cuda *d, cuda_replay *r, const replay_node *to) {
+    const cu_edge early = {.from_port = CU_PORT_EARLY, .type = CU_EDGE_EARLY};
+    r->early = true;
+    return !d->cu->add_edges(r->graph, &to[-1].node, &to->node, &early, 1);
+}
+
+static bool add_node(const cuda *d, cuda_replay *r, const grid *g, bool may_be_early) {
     replay_node *to = &r->nodes[r->n];
-    const cu_node *after = r->n ? &to[-1].node : NULL;
-    if (d->cu->add_kernel(&to->node, r->graph, after, r->n != 0, &g->what.node)) return false;
+    bool early = may_be_early && r->n && to[-1].what.dependent && g->what.dependent;
+    bool late = r->n && !early;
+    if (d->cu->add_kernel(&to->node, r->graph, late ? &to[-1].node : NULL, late, &g->what.node))
+        return false;
     r->n++;
-    return keep_bytes(to, g) && (!g->what.together || run_together(d, to->node));
+    return (!early || add_early_edge(d, r, to)) && keep_bytes(to, g) &&
+           (!g->what.together || run_together(d, to->node));
+}
+
+static bool try_to_make(const cuda *d, cuda_replay *r, bool may_be_early) {
+    const struct cuda_recorder *from = d->recorder;
+    drop_graph(d, r);
+    r->early = false;
+    r->nodes = calloc(from->grids.n, sizeof *r->nodes);
+    bool ok = r->nodes && !d->cu->graph(&r->graph, 0);
+    for (uint32_t k = 0; ok && k < from->grids.n; k++)
+        ok = add_node(d, r, &from->grids.data[k], may_be_early);
+    return ok && !d->cu->make_replay(&r->replay, r->graph, 0);
 }
 
 static bool make_graph(const cuda *d, cuda_replay *r) {
-    const struct cuda_recorder *from = d->recorder;
-    drop_graph(d, r);
-    r->nodes = calloc(from->grids.n, sizeof *r->nodes);
-    bool ok = r->nodes && !d->cu->graph(&r->graph, 0);
-    for (uint32_t k = 0; ok && k < from->grids.n; k++) ok = add_node(d, r, &from->grids.data[k]);
-    ok = ok && !d->cu->make_replay(&r->replay, r->graph, 0);
+    bool ok = try_to_make(d, r, d->can_begin_early) || (r->early && try_to_make(d, r, false));
     if (!ok) drop_graph(d, r);
     return ok;
 }
@@ -147,6 +168,7 @@ static bool change_graph(const cuda *d, cuda_replay *r) {
         const grid *g = &from->grids.data[k];
         if (is_same(&r->nodes[k], g)) continue;
         if (r->nodes[k].what.together != g->what.together) return false;
+        if (r->nodes[k].what.dependent != g->what.dependent) return false;
         if (d->cu->change_kernel(r->replay, r->nodes[k].node, &g->what.node)) return false;
         if (!keep_bytes(&r->nodes[k], g)) return false;
     }

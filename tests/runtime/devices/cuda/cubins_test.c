@@ -119,7 +119,7 @@ static unsigned compiles(variation v) {
 }
 
 Test(cubins, the_driver_compiles_nothing) {
-    cr_expect_eq(compiles((variation){90, 90, ",offset", false, false}), 0);
+    cr_expect_eq(compiles((variation){90, 90, ",offset,dependent", false, false}), 0);
 }
 
 Test(cubins, an_older_processor_of_the_generation) {
@@ -139,9 +139,9 @@ Test(cubins, code_for_other_launches) {
 }
 
 Test(cubins, another_text) {
-    cr_expect_eq(compiles((variation){90, 90, ",offset", true, false}), 1);
+    cr_expect_eq(compiles((variation){90, 90, ",offset,dependent", true, false}), 1);
 }
 
 Test(cubins, what_the_driver_cannot_load) {
-    cr_expect_eq(compiles((variation){90, 90, ",offset", false, true}), 1);
+    cr_expect_eq(compiles((variation){90, 90, ",offset,dependent", false, true}), 1);
 }

@@ -548,6 +548,7 @@ typedef struct {
 typedef struct function {
     char name[64];
     unsigned params, size[FAKE_CUDA_PARAMS];
+    bool waits; /* before all else, for those that it depends on */
     struct function *next;
 } function;
 
@@ -594,6 +595,15 @@ static void read_params(function *f, const char *at) {
     }
 }
 
+/* May a kernel whose body begins here begin early?  Then nothing that others write is constant. */
+static bool waits_for_others(const char *at) {
+    const char *body = strstr(at, "\n{"), *end = strstr(at, "\n}");
+    const char *wait = body ? strstr(body, "griddepcontrol.wait;") : NULL;
+    const char *access = body ? strpbrk(body, "[") : NULL;
+    const char *constant = body ? strstr(body, ".nc") : NULL;
+    return wait && wait < end && !(access && access < wait) && !(constant && constant < end);
+}
+
 API result cuModuleGetFunction(function **f, module *m, const char *name) {
     char wanted[80];
     ENTER("cuModuleGetFunction", true);
@@ -605,6 +615,7 @@ API result cuModuleGetFunction(function **f, module *m, const char *name) {
     functions = *f;
     snprintf((*f)->name, sizeof(*f)->name, "%s", name);
     read_params(*f, at);
+    (*f)->waits = waits_for_others(at);
     return OK;
 }
 
@@ -703,8 +714,13 @@ API result cuLaunchCooperativeKernel(function *f, unsigned gx, unsigned gy, unsi
 
 typedef struct node {
     kernel_node what; /* params are its own */
+    bool early;       /* it begins before the end of `after` */
     struct node *next, *after;
 } node;
+
+typedef struct {
+    uint8_t from_port, to_port, type, reserved[5];
+} edge;
 
 typedef struct graph {
     node *nodes;
@@ -761,18 +777,35 @@ static node *add_node(graph *g, const kernel_node *what, node *after) {
     return *at = n;
 }
 
-/* Each node of these tests comes after the one before it. */
 API result cuGraphAddKernelNode_v2(node **n, graph *g, node *const *after, size_t count,
                                    const kernel_node *what) {
     ENTER("cuGraphAddKernelNode_v2", true);
-    if (check_grid(what) || count != (g->n != 0)) return INVALID_VALUE;
+    if (check_grid(what) || count > (g->n != 0)) return INVALID_VALUE;
     *n = add_node(g, what, count ? *after : NULL);
     return OK;
 }
 
+/* Of these tests, edges of kernels that begin early and wait themselves. */
+API result cuGraphAddDependencies_v2(graph *g, node *const *from, node *const *to, const edge *e,
+                                     size_t n) {
+    ENTER("cuGraphAddDependencies_v2", true);
+    bool early = g && n == 1 && e->from_port == 1 && e->to_port == 0 && e->type == 1;
+    if (!early || (*to)->after || !(*to)->what.f->waits) return INVALID_VALUE;
+    (*to)->after = *from;
+    (*to)->early = true;
+    return OK;
+}
+
+/* Each node of these tests comes after the one before it. */
+static bool is_chain(const graph *g) {
+    for (const node *n = g->nodes; n && n->next; n = n->next)
+        if (n->next->after != n) return false;
+    return true;
+}
+
 API result cuGraphInstantiateWithFlags(graph **replay, graph *g, unsigned long long flags) {
     ENTER("cuGraphInstantiateWithFlags", true);
-    if (flags) return INVALID_VALUE;
+    if (flags || !is_chain(g)) return INVALID_VALUE;
     *replay = calloc(1, sizeof **replay);
     (*replay)->of = g;
     for (const node *n = g->nodes; n; n = n->next)
@@ -793,7 +826,7 @@ API result cuGraphExecKernelNodeSetParams_v2(graph *replay, node *which, const k
     node *at = replay->nodes;
     ENTER("cuGraphExecKernelNodeSetParams_v2", true);
     for (const node *n = replay->of->nodes; n && n != which; n = n->next) at = at->next;
-    if (!at || check_grid(what)) return INVALID_VALUE;
+    if (!at || check_grid(what) || (which->early && !what->f->waits)) return INVALID_VALUE;
     bool together = at->what.together; /* which only the graph can say */
     free_params(at);
     keep_params(at, what);

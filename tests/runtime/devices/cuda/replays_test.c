@@ -113,6 +113,43 @@ Test(cuda_replays, what_the_driver_does_not_change_is_made_again) {
     close_queue();
 }
 
+static unsigned early(void) { return fake_cuda_count("cuGraphAddDependencies_v2"); }
+
+/* From sm_90 on, each kernel but the first one begins early, and waits itself. */
+Test(cuda_replays, kernels_begin_before_the_end_of_those_before_them) {
+    for (int newer = 0; newer < 2; newer++) {
+        bench.folder[0] = 0;
+        setenv("FAKE_CUDA_SM", newer ? "90" : "89", 1);
+        fake_cuda_forget();
+        open_queue();
+        make_graph();
+        for (int k = 0; k < 3; k++) run_and_expect(4);
+        cr_expect_eq(made(), 1);
+        cr_expect_eq(early(), newer ? LAUNCHES - 1 : 0);
+        close_queue();
+        t.graph = NULL;
+    }
+}
+
+/* Whatever the driver says to it: the edge, or the graph that has it. */
+Test(cuda_replays, where_kernels_cannot_begin_early_they_begin_later) {
+    static const char *const refusing[] = {"cuGraphAddDependencies_v2",
+                                           "cuGraphInstantiateWithFlags"};
+    for (size_t n = 0; n < sizeof refusing / sizeof *refusing; n++) {
+        bench.folder[0] = 0;
+        open_queue();
+        make_graph();
+        run_and_expect(4);
+        fake_cuda_forget();
+        fake_cuda_fail(refusing[n], 1, 801, false);
+        for (int k = 0; k < 3; k++) run_and_expect(4);
+        cr_expect_eq(fake_cuda_count("cuGraphCreate"), 2, "%s", refusing[n]);
+        cr_expect_eq(replayed(), 3, "%s", refusing[n]);
+        close_queue();
+        t.graph = NULL;
+    }
+}
+
 static const char *const calls_of_a_graph[] = {"cuGraphCreate", "cuGraphAddKernelNode_v2",
                                                "cuGraphInstantiateWithFlags", "cuGraphLaunch"};
 
@@ -123,7 +160,8 @@ Test(cuda_replays, where_there_is_no_graph_launches_go_into_the_stream) {
         make_graph();
         run_and_expect(4);
         fake_cuda_forget();
-        fake_cuda_fail(calls_of_a_graph[n], 1, 801, false);
+        for (unsigned call = 1; call < 3; call++) /* with kernels that begin early, and without */
+            fake_cuda_fail(calls_of_a_graph[n], call, 801, false);
         run_and_expect(4);
         cr_expect_eq(fake_cuda_count("cuLaunchKernel"), LAUNCHES, "%s", calls_of_a_graph[n]);
         unsigned tries = fake_cuda_count("cuGraphCreate");
