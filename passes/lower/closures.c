@@ -120,11 +120,11 @@ static void add_size(const ir_module *m, ir_type t, const ir_param *p, uint64_t 
     *area = (*area + align - 1) / align * align + size;
 }
 
-/* Have all parameters of the kernel more bytes than they may have, with `new` in the place of c?
- * NULL: c stays. */
-static bool exceeds_area(const closure *c, uint32_t at, const new_params *new) {
-    const ir_func *f = c->kernel;
-    const uint64_t most = c->pass->layout->area;
+/* Have all parameters of the kernel more bytes than they may have, with `new` in the place of one?
+ * NULL: as they are. */
+static bool exceeds_area(const closure_pass *p, const ir_func *f, uint32_t at,
+                         const new_params *new) {
+    const uint64_t most = p->layout->area;
     uint64_t area = 0;
     for (uint32_t k = 0; most && k < f->nparams; k++) {
         const bool replaced = new &&k == at;
@@ -219,15 +219,21 @@ IR_NORETURN static void fail(const closure *c) {
                  c->index, (unsigned long long)c->at, c->why);
 }
 
+IR_NORETURN static void fail_area(const closure_pass *p, const ir_func *f) {
+    closure_fail(p, "area-too-large", "the parameters of kernel '%s' have more than %llu bytes",
+                 f->name, (unsigned long long)p->layout->area);
+}
+
 /* Chooses the form of parameters; false: the closure stays as it is. */
 static bool choose(closure *c, uint32_t at, form *as, new_params *new) {
     const ir_layout *l = c->pass->layout;
     const bool declared = c->described || c->has_specials;
     if (c->error && declared) fail(c);
-    if (c->error) return false;
+    if (c->error) c->list.n = 0;
     *as = l->values ? AS_VALUE : AS_MEMBERS;
     bool lowered = l->values ? c->has_specials : declared || c->has_pointers || c->has_marks;
     bool large = lowered && *as == AS_MEMBERS && c->many;
+    if (c->error) lowered = large = false;
     if (large && !l->spill) {
         if (declared)
             closure_fail(c->pass, "area-too-large",
@@ -236,11 +242,8 @@ static bool choose(closure *c, uint32_t at, form *as, new_params *new) {
         lowered = large = false;
     }
     if (lowered && !large) add_params(c, *as, new);
-    if (!large && exceeds_area(c, at, lowered ? new : NULL)) {
-        if (!l->spill)
-            closure_fail(c->pass, "area-too-large",
-                         "the parameters of kernel '%s' have more than %llu bytes", c->kernel->name,
-                         (unsigned long long)l->area);
+    if (!large && exceeds_area(c->pass, c->kernel, at, lowered ? new : NULL)) {
+        if (!l->spill) fail_area(c->pass, c->kernel);
         large = true;
     }
     if (!large) return lowered;
@@ -267,6 +270,7 @@ static bool lower(const closure_pass *p, ir_func *f) {
         at += lowered ? new.n : 1;
         changed |= lowered;
     }
+    if (exceeds_area(p, f, 0, NULL)) fail_area(p, f);
     return changed;
 }
 

@@ -212,13 +212,13 @@ int main(int argc, char **argv) {
     queue = new_queue(true);
     test_accessors("specials.layout");
     write_variant("values.layout", "specials.layout", "layout values");
-    write_variant("spill.layout", "specials.layout", "layout spill area 64");
+    write_variant("spill.layout", "specials.layout", "layout values spill area 80");
     write_variant("drop.layout", "specials.layout", "layout drop");
     test_accessors("values.layout");
     test_accessors("spill.layout");
     test_accessors("drop.layout");
     test_pointer(build("pointers.spv", "pointers.layout"));
-    write_variant("buffer.layout", "pointers.layout", "layout spill area 8");
+    write_variant("buffer.layout", "pointers.layout", "layout spill area 16");
     test_pointer(build("pointers.spv", "buffer.layout"));
     test_pointer(link_pointers());
     test_errors();

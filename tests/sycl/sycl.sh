@@ -114,7 +114,7 @@ for level in O0 O2; do
     run_plan wrappers "$work/$level"
     count_left wrappers "$work/$level" "1 1 0"
     run_plan specials "$work/$level"
-    for convention in "spilled layout spill area 64" "values layout values"; do
+    for convention in "spilled layout values spill area 80" "values layout values"; do
         plan=${convention%% *}
         { echo "${convention#* }" && cat tests/sycl/specials.layout; } >"$work/$level/$plan.layout"
         run_plan "$plan" "$work/$level"

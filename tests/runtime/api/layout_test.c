@@ -177,8 +177,9 @@ Test(layout, by_value_the_struct_remains) {
 
 Test(layout, large_structs_are_in_a_buffer) {
     spvf_layout l = types;
+    l.convention = SPVF_BY_VALUE;
     l.spill = true;
-    l.parameter_area = 63;
+    l.parameter_area = 64;
     spvf_module *m = load_right(accessors, &l);
     const spvf_kernel_info *k = spvf_module_kernel(m, 0);
     cr_assert_eq(k->arg_count, 8);

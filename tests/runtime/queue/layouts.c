@@ -405,6 +405,21 @@ static bool run(const request *r, spvf_module *m, spvf_buffer *out, way w) {
     return ok;
 }
 
+/* What is left of the parameters with the struct in a buffer. */
+static uint64_t least_area(const layout *l) {
+    uint64_t bytes = 8 + 8 + 1;
+    for (unsigned n = 0; n < l->leaf_count; n++)
+        if (l->leaves[n].kind == SPECIAL_MEMBER) bytes += 24;
+    return bytes;
+}
+
+/* May the layout be refused, since there are too many members or bytes?  Too few bytes must be. */
+static bool may_be_refused(const request *r, way w, bool *must) {
+    const uint64_t area = r->laid_out.parameter_area;
+    *must = w == LAID_OUT_ON_CPU && area && area < least_area(r->layout);
+    return *must || (takes_apart(w) && (r->layout->specials || w == DESCRIBED_ON_CHECK));
+}
+
 static bool run_on(const request *r, spvf_buffer *out, way w) {
     const spvf_module_options o = {.size = sizeof o,
                                    .closures = takes_apart(w),
@@ -412,10 +427,12 @@ static bool run_on(const request *r, spvf_buffer *out, way w) {
     spvf_module *m;
     const bool described = w == DESCRIBED_ON_CHECK;
     const char *text = described ? r->described : r->text;
+    bool must;
+    const bool may = may_be_refused(r, w, &must);
     r->machine->too_large = false;
     if (spvf_module_load(r->machine->context, "k", text, strlen(text), &o, &m) != SPVF_OK)
-        return r->machine->too_large && (r->layout->specials || described) && takes_apart(w);
-    bool ok = !r->optimized || spvf_module_optimize(m, NULL) == SPVF_OK;
+        return r->machine->too_large && may;
+    bool ok = !must && (!r->optimized || spvf_module_optimize(m, NULL) == SPVF_OK);
     if (!takes_apart(w) || is_apart(spvf_module_kernel(m, 0))) ok = ok && run(r, m, out, w);
     spvf_module_destroy(m);
     return ok;
