@@ -361,8 +361,8 @@ static ir_text room_for(ir_arena *a, uint64_t instructions) {
     return (ir_text){.arena = a, .data = ir_alloc_raw(a, bytes), .cap = bytes};
 }
 
-/* A kernel that begins early waits before it does anything else.  What comes after it may begin when
- * all of its groups have got here, and waits in turn, so there are never more than two at once. */
+/* A kernel that begins early waits before it does anything else.  What comes after it may begin
+ * when all of its groups have got here, and waits in turn, so there are never more than two. */
 static void write_start(ptx_func *fn) {
     if (fn->w->options->dependent) {
         ptx_put(fn, "griddepcontrol.wait");

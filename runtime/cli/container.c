@@ -25,15 +25,11 @@ static bool add_object(const packing *p, const char *name, const spvf_module *m,
     return spvf_pack_emit(p->pack, image, m, target) == SPVF_OK;
 }
 
-/* Do kernels in graphs begin before the end of those before them, on a processor "sm_N"? */
-static bool has_early_kernels(const char *sm) {
-    return strncmp(sm, "sm_", 3) == 0 && strtoul(sm + 3, NULL, 10) >= 90;
-}
-
 /* "cuda:sm_N": cubins of all texts that device cuda makes of kernels for usual launches, with each
  * combination of facts about those of many work-items. */
 static bool add_cubins(const packing *p, const char *name, const spvf_module *m, const char *sm) {
-    const char *usual = has_early_kernels(sm) ? ",dependent" : "";
+    bool new = strncmp(sm, "sm_", 3) == 0 && strtoul(sm + 3, NULL, 10) >= 90;
+    const char *usual = new ? ",dependent" : ""; /* kernels of graphs begin early */
     for (unsigned facts = 0; facts < 8; facts++) {
         char target[64];
         snprintf(target, sizeof target, "cubin:%.20s,offset%s%s%s", sm,
