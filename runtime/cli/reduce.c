@@ -27,12 +27,14 @@
 
 enum { CANNOT_RUN = 126, NOT_FOUND = 127 }; /* statuses of the shell, and of run_test */
 
+enum { FOLDER = 400, PATH = FOLDER + 32 }; /* most bytes of the folder, and of what is in it */
+
 typedef struct {
-    const char *const *test; /* and its arguments, ended by NULL */
-    const char *target;      /* "ir" or "spirv" */
-    char file[64], said[64]; /* the candidate, what the test prints */
-    char *text;              /* the shortest that fails */
-    int status;              /* of wait: how the test ends for it */
+    const char *const *test;     /* and its arguments, ended by NULL */
+    const char *target;          /* "ir" or "spirv" */
+    char file[PATH], said[PATH]; /* the candidate, what the test prints */
+    char *text;                  /* the shortest that fails */
+    int status;                  /* of wait: how the test ends for it */
     unsigned tests;
 } reduction;
 
@@ -41,7 +43,7 @@ typedef struct {
 static volatile sig_atomic_t interrupted; /* the signal, or 0 */
 static volatile pid_t test_group;         /* of the test that runs, or 0 */
 static reduction current;                 /* for the second signal, which waits for nothing */
-static char folder[400];
+static char folder[FOLDER];
 
 static void remove_folder(void) {
     unlink(current.file);

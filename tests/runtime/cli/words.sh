@@ -178,10 +178,11 @@ cat >"$work/test" <<T
 T
 chmod +x "$work/test"
 check "reduce" "$spvfuse" reduce "$kernels" -t ir -o "$work/small.ir" -- "$work/test"
-mkdir "$work/temporary"
-check "reduce in TMPDIR" env TMPDIR="$work/temporary" "$spvfuse" reduce "$kernels" -t ir -o "$work/there.ir" -- \
-    sh -c "case \$1 in $work/temporary/spvfuse-reduce-*) exec $work/test \$1 ;; esac; exit 1" -
-check "reduce leaves nothing in TMPDIR" [ -z "$(ls "$work/temporary")" ]
+temporary=$work/a-folder-whose-name-is-longer-than-that-of-most-folders-for-temporary-files
+mkdir "$temporary"
+check "reduce in TMPDIR" env TMPDIR="$temporary" "$spvfuse" reduce "$kernels" -t ir -o "$work/there.ir" -- \
+    sh -c "case \$1 in $temporary/spvfuse-reduce-*) exec $work/test \$1 ;; esac; exit 1" -
+check "reduce leaves nothing in TMPDIR" [ -z "$(ls "$temporary")" ]
 TMPDIR="$work/nowhere" "$spvfuse" reduce "$kernels" -t ir -o "$work/there.ir" -- "$work/test" >"$work/reducer" 2>&1
 check "reduce says where it cannot write" grep -q "no folder can be made in $work/nowhere" "$work/reducer"
 check "reduce: it still fails" prints 3 "it multiplies" "$work/test" "$work/small.ir"
