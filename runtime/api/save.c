@@ -274,10 +274,12 @@ void rt_save_value(rt_save *s, uint32_t number, const void *bytes, size_t size) 
 
 static const char *save_module(rt_save *s, const ir_module *m) {
     ir_text text = {.arena = &s->arena};
+    if (m == s->module) return s->module_file;
     ir_print_module(&text, m, IR_PRINT_LOC);
     const char *name = name_of(s, "ir", text.data, text.n);
     add_file(s, &(file){name, text.data, text.n, false});
-    return name;
+    s->module = m;
+    return s->module_file = name;
 }
 
 static void put_sizes(rt_save *s, const char *word, const uint64_t sizes[3], uint32_t dims) {
@@ -286,21 +288,22 @@ static void put_sizes(rt_save *s, const char *word, const uint64_t sizes[3], uin
         ir_putf(&s->launches, " %llu", (unsigned long long)sizes[d]);
 }
 
-/* Plans have whole work-groups only. */
 static bool has_whole_groups(const spvf_range *r) {
     for (uint32_t d = 0; d < r->dims; d++)
         if (!r->local[d] || r->global[d] % r->local[d]) return false;
     return true;
 }
 
-void rt_save_launch(rt_save *s, const ir_func *kernel, const spvf_range *r) {
+void rt_save_launch(rt_save *s, const ir_func *kernel, const spvf_range *r, bool uneven) {
     const char *module = save_module(s, kernel->module);
     ir_putf(&s->launches, "launch \"%s\":\"%s\"", module, kernel->name);
     put_sizes(s, "global", r->global, r->dims);
-    if (has_whole_groups(r))
+    const bool whole = has_whole_groups(r);
+    if (whole || (r->local[0] && uneven))
         put_sizes(s, "local", r->local, r->dims);
     else if (r->local[0])
-        rt_save_comment(s, "the last work-groups were smaller: the local size is left out");
+        rt_save_comment(s, "the local size does not divide the global one, and is left out");
+    if (!whole && r->local[0] && uneven) ir_put(&s->launches, " uneven");
     if (r->offset[0] || r->offset[1] || r->offset[2]) put_sizes(s, "offset", r->offset, r->dims);
     if (kernel->nparams) ir_put(&s->launches, " args");
     s->place = ir_hash(s->place, module, strlen(module));

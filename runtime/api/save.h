@@ -9,7 +9,9 @@ typedef struct {
     spvf_context *context; /* of messages */
     ir_arena arena;
     ir_text comments, declarations, launches;
-    uint64_t place; /* where it comes from: another one of the same place replaces it */
+    uint64_t place;          /* where it comes from: another one of the same place replaces it */
+    const ir_module *module; /* of the last launch, */
+    const char *module_file; /* and its file */
 } rt_save;
 
 /* Is there a folder? */
@@ -50,8 +52,9 @@ bool rt_save_takes_contents(uint64_t bytes);
 void rt_save_buffer(rt_save *s, uint32_t number, const rt_saved_buffer *b);
 /* Declares a value likewise. */
 void rt_save_value(rt_save *s, uint32_t number, const void *bytes, size_t size);
-/* Begins a launch, and puts its module into the folder; arguments and the end of the line follow. */
-void rt_save_launch(rt_save *s, const ir_func *kernel, const spvf_range *range);
+/* Begins a launch, and puts its module into the folder; arguments and the end of the line follow.
+ * Uneven: the last work-groups may be smaller. */
+void rt_save_launch(rt_save *s, const ir_func *kernel, const spvf_range *range, bool uneven);
 /* Each argument in turn: "b1", "v2", "local 64".  Those of one struct are in braces, and plans do not
  * say what is between its members. */
 void rt_save_arg(rt_save *s, const ir_func *kernel, uint32_t param, const char *text);

@@ -179,7 +179,7 @@ static void put_group(const fusion *f, rt_save *s) {
 }
 
 static void put_launch(fusion *f, rt_save *s, uint32_t member) {
-    rt_save_launch(s, kernel_of(f, member), &f->options->members[member].range);
+    rt_save_launch(s, kernel_of(f, member), &f->options->members[member].range, false);
     for (uint32_t p = 0; p < kernel_of(f, member)->nparams; p++) put_arg(f, s, member, p);
     ir_put(&s->launches, "\n");
 }

@@ -5,10 +5,10 @@
  *   internal = "internal" [ ( "private" | "local" ) [ "assume" ] ]
  *   init    = values | "iota" [ "*" value ] | "random" seed | "file" string
  *   scalar  = "scalar" name elem [ "[" count "]" ] "=" values
- *   launch  = "launch" string ":" name { "global" sizes | "local" sizes | "offset" sizes
- *             | "spec" id "=" value | "define" name "=" name { "," name } | "layout" string
- *             | "build" string | "args" given { "," given } }
- *   build   = "build" string         for the OpenCL C of the launches that follow
+ *   launch  = "launch" string ":" name { "global" sizes | "local" sizes | "uneven" | "offset" sizes
+ *             | "spec" id "=" value | "define" name "=" name { "," name } | "layout" string | build
+ *             | "args" given { "," given } }
+ *   build   = "build" string         by itself: for the OpenCL C of the launches that follow
  *   given   = arg | "{" arg { "," arg } "}"
  *   sizes   = n [ [ "," ] n [ [ "," ] n ] ]
  *   fuse    = "fuse" name { option } "{" { launch | option } "}"
@@ -16,7 +16,7 @@
  *   expect  = "expect" place "=" values [ "~" tolerance ]
  *   print   = "print" place          write = "write" name string
  *   place   = name [ "[" first [ ".." last ] "]" ]
- *   arg     = name [ internal ] | [ "specialized" ] value | "local" bytes
+ *   arg     = name [ "at" bytes ] [ internal ] | [ "specialized" ] value | "local" bytes
  *   values  = value { "," value }
  *
  * A newline is insignificant after a comma and inside braces where a statement may begin.
@@ -262,7 +262,10 @@ static rt_plan_arg parse_arg(parser *p) {
         a.kind = buffer >= 0 ? RT_PLAN_BUFFER : RT_PLAN_SCALAR;
         a.index = (uint32_t)(buffer >= 0 ? buffer : scalar);
         advance(p);
-        if (buffer >= 0) a.internal = parse_internal(p);
+        if (buffer < 0) return a;
+        if (accept_word(p, "at")) a.offset = take_count(p, "a number of bytes");
+        rt_check_offset(p->plan, &a);
+        a.internal = parse_internal(p);
         return a;
     }
     if (p->token.kind == RT_NAME && !starts_value(p))
@@ -349,6 +352,8 @@ static rt_plan_launch parse_launch(parser *p) {
             n[0] = parse_sizes(p, l.range.global, "a global size");
         else if (accept_word(p, "local"))
             n[1] = parse_sizes(p, l.range.local, "a local size");
+        else if (accept_word(p, "uneven"))
+            l.uneven = true;
         else if (accept_word(p, "offset"))
             n[2] = parse_sizes(p, l.range.offset, "an offset");
         else if (accept_word(p, "spec"))
@@ -369,7 +374,6 @@ static rt_plan_launch parse_launch(parser *p) {
     return l;
 }
 
-/* Which barriers a group may have is said once. */
 static bool parse_barrier(parser *p, rt_group *g) {
     static const char *const names[] = {[SPVF_BARRIER_LOCAL] = "barrier_local",
                                         [SPVF_BARRIER_GLOBAL] = "barrier_global",
@@ -423,16 +427,12 @@ static rt_range_stmt parse_place(parser *p) {
     if (buffer < 0) expected(p, "the name of a buffer");
     advance(p);
     r.buffer = (uint32_t)buffer;
-    uint64_t count = p->plan->buffers.data[buffer].count;
-    r.last = count - 1;
+    r.last = p->plan->buffers.data[buffer].count - 1;
     if (!accept(p, '[')) return r;
     r.first = r.last = take_count(p, "an index");
     if (accept(p, RT_RANGE)) r.last = take_count(p, "an index");
     take(p, ']', "']'");
-    if (r.first > r.last || r.last >= count)
-        rt_plan_fail(p->plan, r.at, "[%llu..%llu] is not inside '%s', which has %llu elements",
-                     (unsigned long long)r.first, (unsigned long long)r.last,
-                     p->plan->buffers.data[buffer].name, (unsigned long long)count);
+    rt_check_place(p->plan, &r);
     return r;
 }
 

@@ -1,6 +1,7 @@
 /* plan.h — private to runtime/plan: a plan as a tree, and what runs it.
  *
  *   plan_lex.re, plan.c, plan_number.c   from text to the tree
+ *   plan_contents.c  what buffers hold at first
  *   plan_fuse.c    modules of a plan, and the fusion of a group
  *   plan_explain.c a group that is fused for its kernel, or for an explanation
  *   plan_code.c    code and texts of an explanation
@@ -97,8 +98,9 @@ typedef struct {
     rt_token at; /* literal: the number, `negative` apart */
     rt_plan_arg_kind kind;
     bool negative;
-    uint32_t index; /* of buffer or scalar */
-    uint64_t bytes; /* local */
+    uint32_t index;  /* of buffer or scalar */
+    uint64_t bytes;  /* local */
+    uint64_t offset; /* in bytes: where it begins in the buffer */
     rt_internal internal;
     uint32_t closure; /* which braces of its launch it is in, from 1 on; 0: none */
     bool padding;     /* the plan does not say it */
@@ -110,6 +112,7 @@ typedef struct {
     const char *path; /* as in the plan */
     const char *kernel;
     spvf_range range;
+    bool uneven; /* the last work-groups may be smaller */
     ir_vec(rt_plan_arg) args;
     ir_vec(spvf_spec_value) specs;
     ir_vec(rt_token) spec_at;
@@ -163,6 +166,9 @@ uint64_t rt_literal(const spvf_plan *plan, rt_token number, bool negative, rt_el
 void rt_print_element(ir_text *t, rt_elem e, uint64_t bits);
 /* Fails unless the sizes of a launch, n[k] of global, local and offset, are a range. */
 void rt_check_range(const spvf_plan *plan, const rt_plan_launch *l, const uint32_t n[3]);
+/* Fails unless the argument begins in its buffer, and the elements are in theirs. */
+void rt_check_offset(const spvf_plan *plan, const rt_plan_arg *a);
+void rt_check_place(const spvf_plan *plan, const rt_range_stmt *r);
 /* Reports a warning at a place of the plan. */
 void rt_plan_warn(const spvf_plan *plan, rt_token at, const char *fmt, ...) IR_PRINTF(3, 4);
 /* From here on messages without a place belong to this one; until the guard ends. */
@@ -172,6 +178,9 @@ void rt_parse_plan(spvf_plan *plan, const char *text, size_t size);
 const char *rt_plan_path(const spvf_plan *plan, ir_arena *a, const char *path);
 
 /* ----------------------------------------------------------------- running plans (plan_run.c …) */
+
+/* What a buffer holds at first, in the arena; NULL: nothing. */
+const void *rt_initial_bytes(spvf_plan *plan, ir_arena *scratch, const rt_buffer_decl *b);
 
 /* Modules of a plan, loaded and optimized once per file, layout and set of spec values. */
 typedef struct {

@@ -29,7 +29,7 @@ static rt_chain_arg chain_arg(const spvf_plan *plan, const rt_bound_arg *a) {
     if (a->arg->kind != RT_PLAN_BUFFER) return (rt_chain_arg){.bytes = a->bytes, .size = a->size};
     const rt_buffer_decl *b = &plan->buffers.data[a->arg->index];
     return (rt_chain_arg){.memory = b,
-                          .address = SOME_ADDRESS,
+                          .address = SOME_ADDRESS + a->arg->offset,
                           .begin = SOME_ADDRESS,
                           .end = SOME_ADDRESS + b->count * rt_elem_size(b->elem),
                           .internal = b->internal.given,
@@ -46,7 +46,8 @@ static void add_link(division *d, const rt_plan_launch *l) {
         (rt_chain_link){.module = m,
                         .kernel = spvf_module_find_kernel(m, l->kernel),
                         .range = l->range,
-                        .args = args};
+                        .args = args,
+                        .alone = l->uneven};
 }
 
 /* --------------------------------------------------------------------------------------- device */
@@ -69,10 +70,11 @@ static void make(void *user, rt_chain_kernel *k) {
 /* One launch by itself is a group of one. */
 static spvf_status explain_alone(const division *d, uint32_t link, spvf_fusion **fusion,
                                  spvf_explanation **refusal) {
+    rt_plan_launch launch = *d->bound.data[link].launch;
+    if (launch.uneven) memset(launch.range.local, 0, sizeof launch.range.local);
+    launch.uneven = false;
     const rt_group group = {
-        .at = d->bound.data[link].launch->at,
-        .name = d->bound.data[link].launch->kernel,
-        .launches = {.data = (rt_plan_launch *)(uintptr_t)d->bound.data[link].launch, .n = 1}};
+        .at = launch.at, .name = launch.kernel, .launches = {.data = &launch, .n = 1}};
     const rt_group_request request = {.group = &group,
                                       .explains = true,
                                       .serial = d->device->can.serial,

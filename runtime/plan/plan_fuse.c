@@ -253,7 +253,7 @@ rt_bound_launch rt_bind(rt_library *lib, const rt_plan_launch *l) {
 
 typedef struct {
     ir_vec(spvf_member) members;
-    ir_vec(spvf_identity) identities;
+    ir_vec(spvf_identity) identities, overlaps;
     ir_vec(spvf_constant) constants;
     ir_vec(spvf_promotion) promotions;
 } request;
@@ -262,15 +262,38 @@ typedef struct {
     uint32_t member, param;
 } place;
 
-/* The first place in the group where a buffer is an argument. */
-static place first_use(const rt_group *g, uint32_t buffer) {
+static bool is_before(place a, place b) {
+    return a.member != b.member ? a.member < b.member : a.param < b.param;
+}
+
+/* The first place in the group where a buffer is an argument, from the same byte on. */
+static place first_use(const rt_group *g, const rt_plan_arg *a) {
     for (uint32_t m = 0; m < g->launches.n; m++) {
         const rt_plan_launch *l = &g->launches.data[m];
-        for (uint32_t p = 0; p < l->args.n; p++)
-            if (l->args.data[p].kind == RT_PLAN_BUFFER && l->args.data[p].index == buffer)
+        for (uint32_t p = 0; p < l->args.n; p++) {
+            const rt_plan_arg *b = &l->args.data[p];
+            if (b->kind == RT_PLAN_BUFFER && b->index == a->index && b->offset == a->offset)
                 return (place){m, p};
+        }
     }
     return (place){0, 0};
+}
+
+static bool is_first_use(const rt_group *g, place at) {
+    const place first = first_use(g, &g->launches.data[at.member].args.data[at.param]);
+    return !is_before(first, at);
+}
+
+/* Those of the buffer before it that begin at other bytes. */
+static void add_overlaps(rt_library *lib, request *r, const rt_group *g, place at) {
+    const rt_plan_arg *a = &g->launches.data[at.member].args.data[at.param];
+    for (place e = {0, 0}; e.member <= at.member; e = (place){e.member + 1, 0})
+        for (; e.param < g->launches.data[e.member].args.n && is_before(e, at); e.param++) {
+            const rt_plan_arg *b = &g->launches.data[e.member].args.data[e.param];
+            if (b->kind == RT_PLAN_BUFFER && b->index == a->index && is_first_use(g, e))
+                *ir_push(lib->arena, &r->overlaps) =
+                    (spvf_identity){e.member, e.param, at.member, at.param};
+        }
 }
 
 /* What the plan says of a buffer, or of one argument that is the buffer. */
@@ -285,19 +308,25 @@ static void add_promotion(rt_library *lib, request *r, place at, const rt_plan_a
                         .assume = i->assume,
                         .elements = b->count,
                         .element_size = (uint32_t)rt_elem_size(b->elem)};
-    if (i->given) *ir_push(lib->arena, &r->promotions) = p;
+    if (!i->given) return;
+    if (a->offset)
+        rt_plan_fail(lib->plan, a->at,
+                     "'%s' is internal, and so an argument as a whole: without 'at'", b->name);
+    *ir_push(lib->arena, &r->promotions) = p;
 }
 
 static void add_arg(rt_library *lib, request *r, const rt_group *g, place at,
                     const rt_bound_arg *a) {
     ir_arena *arena = lib->arena;
     if (a->arg->kind == RT_PLAN_BUFFER) {
-        place first = first_use(g, a->arg->index);
-        if (first.member != at.member || first.param != at.param)
+        place first = first_use(g, a->arg);
+        if (is_before(first, at)) {
             *ir_push(arena, &r->identities) =
                 (spvf_identity){first.member, first.param, at.member, at.param};
-        else
+        } else {
             add_promotion(lib, r, at, a->arg, false);
+            add_overlaps(lib, r, g, at);
+        }
         add_promotion(lib, r, at, a->arg, true);
     } else if (a->bytes) {
         *ir_push(arena, &r->constants) = (spvf_constant){at.member, at.param, a->bytes, a->size};
@@ -307,6 +336,8 @@ static void add_arg(rt_library *lib, request *r, const rt_group *g, place at,
 static void add_launch(rt_library *lib, request *r, const rt_group *g, uint32_t member,
                        const rt_bound_launch *b) {
     const rt_plan_launch *l = b->launch;
+    if (l->uneven)
+        rt_plan_fail(lib->plan, l->at, "in a group, launches have whole work-groups: no 'uneven'");
     *ir_push(lib->arena, &r->members) = (spvf_member){b->loaded->module, l->kernel, l->range};
     for (uint32_t p = 0; p < l->args.n; p++) add_arg(lib, r, g, (place){member, p}, &b->args[p]);
 }
@@ -325,6 +356,8 @@ spvf_status rt_fuse_group(rt_library *lib, const rt_group_request *to, rt_group_
                            .member_count = r.members.n,
                            .identities = r.identities.data,
                            .identity_count = r.identities.n,
+                           .overlaps = r.overlaps.data,
+                           .overlap_count = r.overlaps.n,
                            .constants = r.constants.data,
                            .constant_count = r.constants.n,
                            .promotions = r.promotions.data,
@@ -375,7 +408,7 @@ size_t spvf_plan_group_count(const spvf_plan *plan) {
 
 rt_arg rt_device_arg(const rt_bound_arg *a, rt_memory *buffer) {
     switch (a->arg->kind) {
-    case RT_PLAN_BUFFER: return rt_memory_arg(buffer, 0);
+    case RT_PLAN_BUFFER: return rt_memory_arg(buffer, a->arg->offset);
     case RT_PLAN_LOCAL: return rt_local_arg(a->size);
     default: return rt_value_arg(a->bytes, a->size);
     }

@@ -1,4 +1,4 @@
-/* plan_number.c — numbers of the plan language as bits of an element type, and as a range.
+/* plan_number.c — numbers of the plan language as bits of an element type, ranges, and places.
  *
  * A number is spelled as in C: decimal or hexadecimal, floats also with a binary exponent, with an
  * optional suffix that says nothing here: the type is that of the place of the number.
@@ -84,12 +84,29 @@ void rt_check_range(const spvf_plan *plan, const rt_plan_launch *l, const uint32
     if (!n[0]) rt_plan_fail(plan, l->at, "launch needs 'global' and its sizes");
     if ((n[1] && n[1] != n[0]) || (n[2] && n[2] != n[0]))
         rt_plan_fail(plan, l->at, "global, local and offset must have the same number of sizes");
+    if (l->uneven && !n[1]) rt_plan_fail(plan, l->at, "'uneven' needs 'local' and its sizes");
     for (uint32_t d = 0; d < n[0]; d++) {
         if (!l->range.global[d]) rt_plan_fail(plan, l->at, "a global size is 0");
         if (n[1] && !l->range.local[d]) rt_plan_fail(plan, l->at, "a local size is 0");
-        if (n[1] && l->range.global[d] % l->range.local[d])
+        if (n[1] && !l->uneven && l->range.global[d] % l->range.local[d])
             rt_plan_fail(plan, l->at, "global size %llu is not a multiple of local size %llu",
                          (unsigned long long)l->range.global[d],
                          (unsigned long long)l->range.local[d]);
     }
+}
+
+void rt_check_offset(const spvf_plan *plan, const rt_plan_arg *a) {
+    const rt_buffer_decl *b = &plan->buffers.data[a->index];
+    const uint64_t size = b->count * rt_elem_size(b->elem);
+    if (a->offset > size)
+        rt_plan_fail(plan, a->at, "byte %llu is not in '%s', which has %llu bytes",
+                     (unsigned long long)a->offset, b->name, (unsigned long long)size);
+}
+
+void rt_check_place(const spvf_plan *plan, const rt_range_stmt *r) {
+    const rt_buffer_decl *b = &plan->buffers.data[r->buffer];
+    if (r->first > r->last || r->last >= b->count)
+        rt_plan_fail(plan, r->at, "[%llu..%llu] is not inside '%s', which has %llu elements",
+                     (unsigned long long)r->first, (unsigned long long)r->last, b->name,
+                     (unsigned long long)b->count);
 }

@@ -73,59 +73,13 @@ void spvf_plan_destroy(spvf_plan *plan) {
 
 /* -------------------------------------------------------------------------------------- buffers */
 
-static uint64_t iota_value(const rt_buffer_decl *b, uint64_t i) {
-    ir_kind k = b->elem.kind;
-    if (!ir_is_float(k)) return i * b->factor;
-    return ir_fp_mul(k, ir_fp_from_int(k, i, false, IR_RTE), b->factor);
-}
-
-/* xorshift64*: small, the same everywhere.  Floats lie in [0, 1), integers use all bits. */
-static uint64_t random_value(const rt_buffer_decl *b, uint64_t *state) {
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
-    uint64_t r = *state * UINT64_C(2685821657736338717);
-    ir_kind k = b->elem.kind;
-    if (!ir_is_float(k)) return r >> (64 - rt_elem_bits(b->elem));
-    unsigned digits = k == IR_F16 ? 11 : k == IR_F32 ? 24 : 53;
-    return ir_fp_ldexp(k, ir_fp_from_int(k, r >> (64 - digits), false, IR_RTE), -(int)digits);
-}
-
-static void fill_buffer(const rt_buffer_decl *b, char *data) {
-    size_t size = rt_elem_size(b->elem);
-    uint64_t state = b->factor * 2 + 1;
-    for (uint64_t i = 0; i < b->count; i++) {
-        uint64_t v = b->init == RT_INIT_IOTA     ? iota_value(b, i)
-                     : b->init == RT_INIT_RANDOM ? random_value(b, &state)
-                                                 : b->list[b->list_count == 1 ? 0 : i];
-        memcpy(data + i * size, &v, size);
-    }
-}
-
-/* Initial contents, or NULL for none. */
-static const void *initial_bytes(spvf_plan *plan, ir_arena *scratch, const rt_buffer_decl *b) {
-    uint64_t size = b->count * rt_elem_size(b->elem);
-    size_t got;
-    if (b->init == RT_INIT_NONE) return NULL;
-    if (b->init != RT_INIT_FILE) {
-        char *data = ir_alloc(scratch, size);
-        fill_buffer(b, data);
-        return data;
-    }
-    char *data = rt_read_file(plan->context, scratch, rt_plan_path(plan, scratch, b->path), &got);
-    if (got < size)
-        rt_plan_fail(plan, b->at, "'%s' has %zu bytes, the buffer %llu", b->path, got,
-                     (unsigned long long)size);
-    return data;
-}
-
 static void make_buffers(run_job *j) {
     spvf_plan *plan = j->plan;
     j->memory = ir_new_array(&j->arena, rt_memory *, plan->buffers.n);
     for (uint32_t i = 0; i < plan->buffers.n; i++) {
         const rt_buffer_decl *b = &plan->buffers.data[i];
         rt_plan_at(plan, b->at);
-        const void *data = initial_bytes(plan, &j->scratch, b);
+        const void *data = rt_initial_bytes(plan, &j->scratch, b);
         j->memory[i] =
             j->device->driver->allocate(j->device, b->name, b->count * rt_elem_size(b->elem), data);
         ir_arena_free(&j->scratch);
@@ -135,6 +89,8 @@ static void make_buffers(run_job *j) {
 /* ------------------------------------------------------------------------------------- launches */
 
 static rt_arg to_arg(const run_job *j, const rt_bound_arg *a) {
+    if (a->arg->offset && !j->device->can.offsets)
+        rt_plan_fail(j->plan, a->arg->at, "this device takes buffers as a whole: no 'at'");
     return rt_device_arg(a, a->arg->kind == RT_PLAN_BUFFER ? j->memory[a->arg->index] : NULL);
 }
 
@@ -152,7 +108,7 @@ static void launch_single(run_job *j, const rt_plan_launch *l) {
     const rt_driver *driver = j->device->driver;
     if (!b.loaded->program) b.loaded->program = rt_device_build(j->device, b.loaded->module->ir);
     rt_function *f = driver->find(j->device, b.loaded->program, l->kernel);
-    launch(j, &(rt_launch){f, &l->range, args, l->args.n, .uneven = false});
+    launch(j, &(rt_launch){f, &l->range, args, l->args.n, .uneven = l->uneven});
 }
 
 static void run_members(run_job *j, const rt_group *g) {

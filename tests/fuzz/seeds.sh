@@ -17,6 +17,8 @@ for f in tests/ir/*.ir tests/passes/*/*.ir; do
     head -c 3000 "$f" >"$out/text/head_$(basename "$f")"
 done
 cp tests/corpus/*.plan docs/demo/*.plan "$out/plan/"
+echo 'buffer x i32[9]
+launch "k.spv":k global 9 local 4 uneven args x at 8, x at 36 internal' >"$out/plan/parts.plan"
 # Containers of a few modules, of both kinds, and of objects where code is made for this machine.
 for name in saxpy call_tree constant_tables; do
     spv=$corpus/clang15-O2/$name.spv

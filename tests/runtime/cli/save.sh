@@ -162,6 +162,42 @@ if [ "$(basename "$build")" = build ] && [ -e /usr/include/CL/cl.h ]; then
     check "OpenCL, again" again opencl
 fi
 
+# Arguments that reach the same memory, memory that was written in other ways, smaller work-groups.
+memory() {
+    gcc -std=c17 "$here/tests/runtime/cli/save_memory.c" -lOpenCL -o "$work/memory" &&
+        OCL_ICD_VENDORS=$build/spvfuse.icd SPVFUSE_SAVE=$save "$work/memory" "$here/docs/examples/kernels.cl"
+}
+only() { # TEXT: the plans with it are alone in the folder
+    for plan in $(saved '*.plan'); do grep -q "$1" "$plan" || mv "$plan" "$plan.other"; done
+    [ "$(count '*.plan')" = 1 ]
+}
+others() { for plan in $(saved '*.other'); do mv "$plan" "${plan%.other}"; done; }
+if [ "$(basename "$build")" = build ] && [ -e /usr/include/CL/cl.h ]; then
+    rm -r "$save" && mkdir "$save"
+    check "memory" memory
+    check "its launches" [ "$(count 'launch-*.plan')" = 2 ]
+    check "run" all_run 'launch-*.plan' -O0 -d cpu
+    check "smaller groups" only 'local 64 uneven args b0, b0 at 4096, b0 at 8192$'
+    { cat "$save"/*.plan && echo "expect b0[2049..2050] = 1026, 1028" && echo "expect b0[3047..3048] = 3022, 3048"; } >"$save/expects"
+    check "and one SVM allocation" runs -O0 -d cpu "$save/expects"
+    others
+    check "a part of a buffer" only 'args b0, b0 at 4096, b0$'
+    check "gives the same" gives '*.plan' b0 '1, 2, 3, 4'
+fi
+
+# Launches that a device is given together: the later ones find what the earlier ones write.
+together() { # DEVICE
+    rm -r "$save" && mkdir "$save"
+    SPVFUSE_SAVE=$save "$work/together" "$1" "$work/kernels.ir" && [ "$(count 'launches-scale-*.plan')" = 1 ]
+}
+if [ "$(basename "$build")" = build ]; then
+    check "launches of a graph" gcc -std=c17 -I"$here" "$here/tests/runtime/cli/save_graph.c" "$build/libspvfuse.a" -lm -o "$work/together"
+    if "$spvfuse" devices 2>/dev/null | grep -q '^opencl:'; then
+        check "together" together opencl
+        check "give the same" gives '*.plan' b4 '2, 6, 10, 14'
+    fi
+fi
+
 # The plan is there before what fails.
 broken=$build/tests/runtime/cli/broken
 fails() {

@@ -90,6 +90,13 @@ static const bad_plan bad[] = {
     {"launch \"k.spv\":k global 8 args y", "p:3:32: error: 'y' is not declared"},
     {"launch \"k.spv\":k global 8 args",
      "p:3:31: error: expected an argument, found the end of the plan"},
+    {"launch \"k.spv\":k global 8 args x at",
+     "p:3:36: error: expected a number of bytes, found the end of the plan"},
+    {"launch \"k.spv\":k global 8 args x at 999",
+     "p:3:32: error: byte 999 is not in 'x', which has 32 bytes"},
+    {"launch \"k.spv\":k global 8 args s at 0",
+     "p:3:34: error: expected the end of the line, found 'at'"},
+    {"launch \"k.spv\":k global 8 uneven", "p:3:8: error: 'uneven' needs 'local' and its sizes"},
     {"launch \"k.spv\":k global 8 args local",
      "p:3:37: error: expected a number of bytes, found the end of the plan"},
     {"launch \"k.spv\":k global 8 args {",
@@ -157,19 +164,19 @@ static spvf_plan *load(spvf_context *c, const char *text) {
 
 Test(plan, reads_every_construct) {
     spvf_context *c = new_context();
-    spvf_plan *p =
-        load(c, "# comment\n\n"
-                "buffer a f32[4] = 1, -0.0, inf,   # continued\n    nan\n"
-                "buffer b i64[2] = iota*-3 internal private\n"
-                "buffer c bytes[16] = random 7 internal local assume\n"
-                "buffer d f16[3] internal\n"
-                "scalar v f32[3] = 0.5, 1, 0x1p-3\n"
-                "fuse g no_barriers, strict {\n"
-                "  force\n"
-                "  launch \"k.spv\":k global 8 4 2 local 4 2 1 offset 1 0 3 spec 7 = 9 args a, \\\n"
-                "         -2.5f, 0xffu, local 64, v, c internal local, d internal\n"
-                "}\n"
-                "expect a[0..1] = 1, 2 ~ 1e-6\nprint a[2]\nwrite b \"b.bin\"\n");
+    spvf_plan *p = load(
+        c, "# comment\n\n"
+           "buffer a f32[4] = 1, -0.0, inf,   # continued\n    nan\n"
+           "buffer b i64[2] = iota*-3 internal private\n"
+           "buffer c bytes[16] = random 7 internal local assume\n"
+           "buffer d f16[3] internal\n"
+           "scalar v f32[3] = 0.5, 1, 0x1p-3\n"
+           "fuse g no_barriers, strict {\n"
+           "  force\n"
+           "  launch \"k.spv\":k global 8 4 2 local 4 2 1 offset 1 0 3 spec 7 = 9 args a at 8, \\\n"
+           "         -2.5f, 0xffu, local 64, v, c internal local, d internal\n"
+           "}\n"
+           "expect a[0..1] = 1, 2 ~ 1e-6\nprint a[2]\nwrite b \"b.bin\"\n");
     cr_assert_eq(p->buffers.n, 4);
     cr_assert_eq(p->buffers.data[0].list[1], 0x80000000);
     cr_assert_eq(p->buffers.data[1].factor, (uint64_t)-3);
@@ -190,6 +197,7 @@ Test(plan, reads_every_construct) {
     cr_assert_eq(l->args.n, 7);
     cr_assert(l->args.data[1].negative);
     cr_assert_eq(l->args.data[3].bytes, 64);
+    cr_assert_eq(l->args.data[0].offset, 8);
     cr_assert_not(l->args.data[0].internal.given);
     cr_assert_eq(l->args.data[5].internal.kind, SPVF_PROMOTE_LOCAL);
     cr_assert(l->args.data[6].internal.given && !l->args.data[6].internal.kind);

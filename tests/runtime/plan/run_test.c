@@ -81,6 +81,62 @@ Test(run, unwritten_bytes_equal_no_expected_value) {
                "p:4:8: note: 2 of 3 elements are not as expected\n");
 }
 
+/* -------------------------------------------------------------------- parts of buffers, of groups */
+
+Test(run, arguments_begin_in_buffers) {
+    expect_run("buffer x i32[4] = 0\n"
+               "launch \"k.ir\":put global 2 args x at 8, 7\n"
+               "expect x[0..3] = 0, 0, 7, 7\n",
+               SPVF_OK, "");
+    expect_run("buffer x i32[4] = 0\n"
+               "fuse g strict {\n"
+               "  launch \"k.ir\":put global 2 args x at 8, 7\n"
+               "  launch \"k.ir\":put global 2 args x at 8, 8\n"
+               "}\n"
+               "expect x[0..3] = 0, 0, 8, 8\n",
+               SPVF_OK, "");
+}
+
+Test(run, arguments_that_begin_elsewhere_in_a_buffer_overlap) {
+    static const char text[] = "buffer x i32[4] = 0\n"
+                               "fuse g {\n"
+                               "  launch \"k.ir\":put global 3 args x, 7\n"
+                               "  launch \"k.ir\":put global 2 args x at 8, 8\n"
+                               "}\n"
+                               "expect x[0..3] = 7, 7, 8, 8\n";
+    expect_run(text, SPVF_OK,
+               "p:2:6: warning: not fused: p of @put and p of @put reach the same memory from "
+               "different addresses [fuse.overlap]\n"
+               "p:2:6: warning: group 'g' runs kernel by kernel\n");
+}
+
+Test(run, an_internal_buffer_is_given_as_a_whole) {
+    expect_run("buffer x i32[4] internal\n"
+               "fuse g {\n"
+               "  launch \"k.ir\":put global 2 args x at 8, 7\n"
+               "}\n",
+               SPVF_ERROR_INPUT,
+               "p:3:35: error: 'x' is internal, and so an argument as a whole: without 'at'\n");
+}
+
+Test(run, smaller_groups_are_not_fused) {
+    expect_run("buffer x i32[6] = 0\n"
+               "fuse g {\n"
+               "  launch \"k.ir\":put global 5 local 4 uneven args x, 7\n"
+               "}\n",
+               SPVF_ERROR_INPUT,
+               "p:3:10: error: in a group, launches have whole work-groups: no 'uneven'\n");
+}
+
+Test(run, the_last_groups_are_smaller) {
+    static const char text[] = "buffer x i32[6] = 0\n"
+                               "launch \"k.ir\":put global 5 local 4 uneven args x, 7\n"
+                               "expect x[0..5] = 7, 7, 7, 7, 7, 0\n";
+    expect_run(text, SPVF_OK, "");
+    const spvf_run_options on_cpu = {.size = sizeof on_cpu, .device = "cpu"};
+    cr_expect_eq(run_text(text, &on_cpu), SPVF_OK);
+}
+
 /* ------------------------------------------------------------------------- structs with pointers */
 
 #define MOVES "buffer x i32[4] = iota\nbuffer t i32[4] internal\nbuffer y i32[4]\n"
