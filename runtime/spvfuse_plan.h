@@ -40,6 +40,17 @@ typedef struct {
  * *why_not (or NULL) tells why. */
 SPVF_API const char *spvf_default_device(const char **why_not);
 
+/* How launches of a kernel whose work-groups wait for each other ran, on a device that chooses.  A
+ * kernel that ran in several ways has one for each. */
+typedef struct {
+    const char *kernel;
+    uint64_t phases;   /* of the kernel */
+    uint64_t launches; /* of it that ran so */
+    bool together;     /* as one launch, in which groups wait; otherwise as one for each phase */
+    const char *rule;  /* why: "phase.few" …, docs/EXPLAIN.md */
+    const char *text;  /* both, for people, of the first of these launches */
+} spvf_phase_run;
+
 typedef struct {
     size_t size;        /* sizeof(spvf_run_options) */
     const char *device; /* "check" (NULL), "cpu", "cpu:OPTIONS", "opencl", "opencl:N" */
@@ -66,6 +77,10 @@ typedef struct {
      * written then.  NULL: nothing is measured. */
     void (*timing)(void *user, const spvf_timing *timing);
     void *timing_user;
+    /* Called at the end for each kernel with phases, if the device has several ways to run them; may
+     * be NULL. */
+    void (*phases)(void *user, const spvf_phase_run *run);
+    void *phases_user;
 } spvf_run_options;
 
 /* What a run did; times in nanoseconds.  As many bytes are written as `size` says. */
@@ -103,7 +118,7 @@ SPVF_API const char *spvf_plan_module_file(const spvf_plan *plan, size_t index);
  * no such group.  SPVF_ERROR_INPUT, SPVF_ERROR_IO: a module that it names cannot be read.
  * SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_plan_fuse(spvf_plan *plan, size_t index, spvf_fusion **out);
-/* Explains what spvf_default_device would do with group `index`, as spvf_explain does; strict when
+/* Explains what spvf_default_device, or that of the options, would do with group `index`, as spvf_explain does; strict when
  * the group is.  What that device cannot run of what would be fused is refused.
  * SPVF_ERROR_REFUSED: the group is strict and refused; there is an explanation all the same.  Other
  * errors are those of spvf_plan_fuse. */
@@ -114,6 +129,9 @@ typedef struct {
     bool code;          /* that of the kernels that run, as of spvf_plan_explain_code */
     const char *target; /* of the code, or NULL */
     bool listings;      /* the texts of kernels before and after fusion, and of the code */
+    /* That would run the kernels, as in spvf_run_options; NULL: spvf_default_device.  If its code is
+     * not native, there are codes only for a target. */
+    const char *device;
 } spvf_explain_options;
 /* The same as spvf_plan_explain, with options; NULL: none.  Errors are those of spvf_plan_explain,
  * and SPVF_ERROR_ARGUMENT for options without a size. */

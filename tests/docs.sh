@@ -75,13 +75,14 @@ rules() {
         '#include "passes/fusion/fuse_rules.def"' | gcc -E -P -I. - |
         sed 's/" "//g; s/^| "\([^"]*\)" /| `\1` /; s/"//g; s/| NULL |$/| |/'
 }
-shown=$(grep -E '^\| `(fuse|promote)\.' docs/EXPLAIN.md)
+shown=$(grep -E '^\| `(fuse|promote|phase)\.' docs/EXPLAIN.md)
 same "$(rules)" "$shown" "docs/EXPLAIN.md: the rules are not those of passes/fusion/fuse_rules.def"
-for id in $(grep -ohE '"(fuse|promote)\.[a-z-]+"' passes/*/*.c runtime/*/*.c | sort -u); do
+for id in $(grep -ohE '"(fuse|promote|phase)\.[a-z-]+"' passes/*/*.c runtime/*/*.c runtime/*/*/*.c | sort -u); do
     check "passes/fusion/fuse_rules.def: no rule $id" grep -q "RULE($id" passes/fusion/fuse_rules.def
 done
-for id in $(grep -oE '"(fuse|promote)\.[a-z-]+"' passes/fusion/fuse_rules.def); do
-    check "passes/fusion/fuse_rules.def: nothing says $id" grep -q "$id" passes/*/*.c runtime/*/*.c
+for id in $(grep -oE '"(fuse|promote|phase)\.[a-z-]+"' passes/fusion/fuse_rules.def); do
+    check "passes/fusion/fuse_rules.def: nothing says $id" \
+        grep -q "$id" passes/*/*.c runtime/*/*.c runtime/*/*/*.c
 done
 
 # Every row of sections.def as a row of the page.

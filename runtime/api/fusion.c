@@ -456,19 +456,24 @@ static void trace_refusal(const char *kernel, const spvf_decision *refusal) {
     rt_trace_write(&t);
 }
 
-void rt_fusion_refuse(spvf_fusion *f, const char *why) {
-    static const char rule[] = "fuse.device";
+spvf_decision *rt_fusion_decide(spvf_fusion *f, const char *rule, const char *text) {
     ir_arena *a = &f->report.arena;
     spvf_explanation *e = &f->report.info;
+    const pass_fuse_rule *r = pass_find_fuse_rule(rule);
     spvf_decision *d = ir_new(a, spvf_decision);
     const spvf_decision **all = ir_new_array(a, const spvf_decision *, e->decision_count + 1);
-    *d = (spvf_decision){.rule = rule,
-                         .text = ir_strdup(a, why),
-                         .refusal = true,
-                         .cure = pass_find_fuse_rule(rule)->cure};
+    *d = (spvf_decision){.rule = r->id, .text = ir_strdup(a, text), .cure = r->cure};
     memcpy(all, e->decisions, e->decision_count * sizeof *all);
-    all[e->decision_count++] = e->refusal = d;
+    all[e->decision_count++] = d;
     e->decisions = all;
+    return d;
+}
+
+void rt_fusion_refuse(spvf_fusion *f, const char *why) {
+    spvf_explanation *e = &f->report.info;
+    spvf_decision *d = rt_fusion_decide(f, "fuse.device", why);
+    d->refusal = true;
+    e->refusal = d;
     e->fused = false;
     if (rt_is_traced()) trace_refusal(f->info.name, e->refusal);
 }

@@ -101,6 +101,8 @@ spvf_explanation *rt_explain_refusal(spvf_context *context, const char *rule, co
 /* The device cannot run what was fused: its explanation is that of a refusal from here on; throws.
  * (fusion.c, as the next ones) */
 void rt_fusion_refuse(spvf_fusion *fusion, const char *why);
+/* Its explanation has one more decision, by a rule of fuse_rules.def; throws. */
+spvf_decision *rt_fusion_decide(spvf_fusion *fusion, const char *rule, const char *text);
 /* Says so, as spvf_fuse does. */
 void rt_say_refusal(spvf_context *context, const spvf_explanation *e, bool strict);
 /* The explanation, to be completed. */

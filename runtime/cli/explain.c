@@ -16,6 +16,7 @@ static spvf_explain_options wanted(void) {
     return (spvf_explain_options){.size = sizeof(spvf_explain_options),
                                   .code = true,
                                   .target = cli_get("-t"),
+                                  .device = cli_get("-d"),
                                   .listings = cli_has("--html")};
 }
 
@@ -119,6 +120,13 @@ static void print_cure(const char *text) {
     putchar('\n');
 }
 
+/* How the device runs them. */
+static void print_phases(const spvf_explanation *e) {
+    for (size_t n = 0; n < e->decision_count; n++)
+        if (strncmp(e->decisions[n]->rule, "phase.", 6) == 0)
+            printf("  %s [%s]\n", e->decisions[n]->text, e->decisions[n]->rule);
+}
+
 /* A line about a part, and what can be done if it is refused. */
 static void print_part(const spvf_explanation *e) {
     printf("%s: ", e->name);
@@ -127,6 +135,7 @@ static void print_part(const spvf_explanation *e) {
     if (e->fused && e->code_count && most_lanes(e->codes[0]) > 1)
         printf(", %u work-items at a time", most_lanes(e->codes[0]));
     putchar('\n');
+    print_phases(e);
     if (e->refusal && e->refusal->cure) print_cure(e->refusal->cure);
 }
 
@@ -190,6 +199,7 @@ static int run_explain(const char *const *files) {
 }
 
 static const cli_option options[] = {
+    {"-d, --device", "DEVICE", "what would run the kernels, as for `spvfuse run` (default: cpu)"},
     {"-t, --target", "TARGET",
      "explain code for it: x86_64[:v2|:v3|:v4|:icelake], with options as \",simd=N\" (default: "
      "this "

@@ -5,6 +5,7 @@
  */
 #include "runtime/cli/cli.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ----------------------------------------------------------------------------------------- fuse */
@@ -117,7 +118,33 @@ static void print_times(const spvf_run_result *r) {
                 (unsigned long long)r->stores);
 }
 
-static void json_result(const spvf_run_result *r, bool ok) {
+/* What is told during the run, and printed after it. */
+typedef struct {
+    FILE *f; /* writes to the text */
+    char *text;
+    size_t size;
+    bool any;
+} phase_list;
+
+static void list_phases(void *user, const spvf_phase_run *p) {
+    phase_list *to = user;
+    if (!to->f) return;
+    if (!cli_has("--json")) {
+        fprintf(to->f, "@%s, %llu launches: %s [%s]\n", p->kernel, (unsigned long long)p->launches,
+                p->text, p->rule);
+        return;
+    }
+    fprintf(to->f, "%s{\"kernel\":", to->any ? "," : "");
+    json_put_string(to->f, p->kernel);
+    fprintf(to->f, ",\"phases\":%llu,\"launches\":%llu,\"together\":%s,\"rule\":\"%s\",\"text\":",
+            (unsigned long long)p->phases, (unsigned long long)p->launches,
+            p->together ? "true" : "false", p->rule);
+    json_put_string(to->f, p->text);
+    putc('}', to->f);
+    to->any = true;
+}
+
+static void json_result(const spvf_run_result *r, const char *phases, bool ok) {
     printf(
         "{\"ok\":%s,\"launches\":%llu,\"fused_groups\":%llu,\"refused_groups\":%llu,"
         "\"expects\":%llu,\"failed_expects\":%llu,\"reports\":%llu,\"read_ns\":%llu,"
@@ -137,7 +164,7 @@ static void json_result(const spvf_run_result *r, bool ok) {
     for (unsigned n = 0; n < SPVF_FACTS; n++)
         printf("%s\"%s\":%llu", n ? "," : "", spvf_fact_name((spvf_fact)n),
                (unsigned long long)r->fact_launches[n]);
-    printf("}}\n");
+    printf("},\"phases\":[%s]}\n", phases);
 }
 
 /* What only device check does needs no -d. */
@@ -150,6 +177,9 @@ static bool run_plan(const char *file, spvf_plan *plan) {
     (void)file;
     spvf_pass_options passes = cli_pass_options(true);
     spvf_run_result result = {.size = sizeof result};
+    phase_list phases = {0};
+    if (cli_has("--times") || cli_has("--json"))
+        phases.f = open_memstream(&phases.text, &phases.size);
     spvf_run_options o = {.size = sizeof o,
                           .device = device(),
                           .unfused = cli_has("--unfused"),
@@ -158,10 +188,15 @@ static bool run_plan(const char *file, spvf_plan *plan) {
                           .output = cli_has("--json") ? NULL : print_text,
                           .passes = &passes,
                           .no_optimize = cli_has("-O0"),
-                          .instruction_limit = cli_number("--limit")};
+                          .instruction_limit = cli_number("--limit"),
+                          .phases = list_phases,
+                          .phases_user = &phases};
     bool ok = spvf_plan_run(plan, &o, &result) == SPVF_OK;
+    if (phases.f) fclose(phases.f);
     if (cli_has("--times")) print_times(&result);
-    if (cli_has("--json")) json_result(&result, ok);
+    if (cli_has("--times") && !cli_has("--json")) fputs(phases.text ? phases.text : "", stderr);
+    if (cli_has("--json")) json_result(&result, phases.text ? phases.text : "", ok);
+    free(phases.text);
     return ok;
 }
 

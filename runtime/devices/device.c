@@ -168,6 +168,14 @@ rt_function *rt_build_fusion(rt_device *d, spvf_fusion *f, const rt_arg *args) {
     return NULL;
 }
 
+void rt_explain_phases(rt_device *d, spvf_fusion *f, rt_function *function, const rt_arg *args) {
+    const spvf_fusion_info *i = spvf_fusion_get_info(f);
+    const rt_launch l = {function, &i->range, args, i->arg_count, .uneven = false};
+    rt_phase_way way;
+    if (d->driver->phases && d->driver->phases(d, &l, &way))
+        rt_fusion_decide(f, way.rule, way.text);
+}
+
 /* ------------------------------------------------------------------------------------ arguments */
 
 size_t rt_arg_block_size(size_t count, size_t value_bytes) {

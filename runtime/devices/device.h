@@ -168,6 +168,15 @@ typedef struct {
 
 /* -------------------------------------------------------------------------------------- devices */
 
+/* How a launch of a kernel whose groups wait for each other runs, on a device that chooses. */
+typedef struct {
+    const char *kernel;
+    uint64_t phases;  /* of the kernel */
+    bool together;    /* one launch, in which groups wait; otherwise one for each phase */
+    const char *rule; /* of fuse_rules.def: why */
+    char text[200];   /* both, for people */
+} rt_phase_way;
+
 /* What a driver provides.  A function that may be NULL says so. */
 struct rt_driver {
     const char *name;  /* of its devices, as users say it: "cpu"; ":OPTIONS" may follow */
@@ -206,6 +215,9 @@ struct rt_driver {
      * memory do not matter, and `any` stands for memory that is not there yet.  NULL: nothing is
      * known before. */
     void (*prepare)(rt_device *d, spvf_context *context, const rt_launch *l);
+    /* How the launch would run; false: no groups of the kernel wait for others.  Throws as that launch
+     * would.  NULL: the device has one way. */
+    bool (*phases)(rt_device *d, const rt_launch *l, rt_phase_way *out);
     /* Throws when a command fails; then none is pending. */
     rt_progress (*submit)(rt_device *d, rt_submission *s);
     /* Gives the device more commands of a submission that is pending and not exact: they run after its
@@ -256,6 +268,10 @@ struct rt_device {
     _Atomic size_t prompt_bytes;
     void (*output)(void *user, const char *text); /* printf of kernels, or NULL */
     void *output_user;
+    /* Told of each launch of a kernel whose groups wait for each other, if there are several ways; or
+     * NULL. */
+    void (*on_phases)(void *user, const rt_phase_way *way);
+    void *on_phases_user;
     uint64_t instruction_limit; /* of a work-group; 0: the device's own */
     rt_watch *watch;            /* while there is one, launches are silent; where can.watch */
 };
@@ -308,7 +324,9 @@ bool rt_can_run(spvf_context *c, void (*prepare)(void *arg), void *arg, char *wh
 /* Builds what was fused, and prepares its launch with these arguments.  NULL: the device cannot run
  * it, and the fusion has become a refusal.  Throws as rt_can_run. */
 rt_function *rt_build_fusion(rt_device *d, spvf_fusion *f, const rt_arg *args);
-/* The same; throws if the device cannot run it. */
+/* Its explanation says how the device runs its phases, if it has several ways; args: as before. */
+void rt_explain_phases(rt_device *d, spvf_fusion *f, rt_function *function, const rt_arg *args);
+/* The same as rt_build_fusion; throws if the device cannot run it. */
 rt_function *rt_prepare_fusion(rt_device *d, const spvf_fusion *f, const rt_arg *args);
 
 /* ------------------------------------------------------------------------ for drivers (device.c) */

@@ -231,6 +231,7 @@ typedef struct {
     bool has_code;      /* the explanation has the code of what runs, for `target` */
     bool listings;      /* and texts */
     const char *target; /* NULL: what device cpu makes */
+    const char *device; /* of a request that explains; NULL: spvf_default_device */
     bool phases;        /* the device can make all work-groups wait for each other */
     bool serial, lanes; /* it runs the items of a work-group one after the other, several at once */
 } rt_group_request;
@@ -261,6 +262,18 @@ void rt_explain_ir(const rt_explained *e);
 
 /* Equal buffer names become identities, values constants. */
 spvf_status rt_fuse_group(rt_library *lib, const rt_group_request *request, rt_group_result *out);
+
+/* ------------------------------------------------------------------------ phases (plan_phases.c) */
+
+typedef struct {
+    ir_arena *arena;
+    ir_vec(spvf_phase_run) list;
+} rt_phase_runs;
+
+/* The device tells of launches from here on. */
+void rt_count_phases(rt_phase_runs *all, rt_device *device, ir_arena *arena);
+/* To the callback of the options, which is there if some were counted. */
+void rt_show_phases(const rt_phase_runs *all, const spvf_run_options *to);
 
 /* ---------------------------------------------------------------------- validation (validate.c) */
 

@@ -149,7 +149,9 @@ static void end_chain(division *d) {
 static void divide(void *arg) {
     division *d = arg;
     const spvf_plan *plan = d->library->plan;
-    d->device = rt_device_open(plan->context, spvf_default_device(NULL));
+    const char *name = d->want.device ? d->want.device : spvf_default_device(NULL);
+    d->device = rt_device_open(plan->context, name);
+    d->library->reflection = d->device->reflection;
     for (uint32_t s = 0; s < plan->stmts.n; s++) {
         const rt_stmt *stmt = &plan->stmts.data[s];
         if (stmt->kind != RT_LAUNCH && stmt->kind != RT_GROUP)

@@ -28,7 +28,10 @@ static const rt_arg *trial_args(const single_group *s) {
 /* Would the device run what was fused?  Otherwise the fusion becomes a refusal. */
 static void try_on_device(single_group *s) {
     spvf_context *c = s->library->plan->context;
-    if (rt_build_fusion(s->device, s->result.fusion, trial_args(s)) || !s->request.strict) return;
+    const rt_arg *args = trial_args(s);
+    rt_function *f = rt_build_fusion(s->device, s->result.fusion, args);
+    if (f) rt_explain_phases(s->device, s->result.fusion, f, args);
+    if (f || !s->request.strict) return;
     rt_say_refusal(c, spvf_fusion_explanation(s->result.fusion), true);
     s->status = SPVF_ERROR_REFUSED;
 }
@@ -43,14 +46,17 @@ static void add_texts(single_group *s) {
         .fusion = fusion,
         .report = (rt_report *)(fusion ? rt_fusion_report(fusion) : s->result.refusal)};
     if (!e.report) return;
-    if (r->has_code) rt_explain_codes(&e, r->target, r->listings);
+    const bool native = !r->device || s->device->driver->target;
+    if (r->has_code && (native || r->target)) rt_explain_codes(&e, r->target, r->listings);
     if (r->listings) rt_explain_ir(&e);
 }
 
 static void fuse_single(void *arg) {
     single_group *s = arg;
     if (s->request.explains) {
-        s->device = rt_device_open(s->library->plan->context, spvf_default_device(NULL));
+        const char *name = s->request.device ? s->request.device : spvf_default_device(NULL);
+        s->device = rt_device_open(s->library->plan->context, name);
+        s->library->reflection = s->device->reflection;
         s->request.phases = s->device->can.phases;
         s->request.serial = s->device->can.serial;
         s->request.lanes = s->device->can.lanes;
@@ -128,7 +134,10 @@ spvf_status spvf_plan_explain_with(spvf_plan *plan, size_t index,
     spvf_explain_options o = {0};
     if (out) *out = NULL;
     if (plan && !rt_take_options(plan->context, __func__, &o, options)) return SPVF_ERROR_ARGUMENT;
-    const rt_group_request wanted = {
-        .explains = true, .has_code = o.code, .target = o.target, .listings = o.listings};
+    const rt_group_request wanted = {.explains = true,
+                                     .has_code = o.code,
+                                     .target = o.target,
+                                     .listings = o.listings,
+                                     .device = o.device};
     return explain(plan, index, __func__, &wanted, out);
 }

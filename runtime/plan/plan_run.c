@@ -19,6 +19,7 @@ typedef struct {
     ir_vec(spvf_fusion *) fusions;
     rt_memory **before, **unfused; /* of validation */
     rt_modules modules;            /* of measuring */
+    rt_phase_runs phases;
 } run_job;
 
 /* --------------------------------------------------------------------------------- plan objects */
@@ -355,10 +356,7 @@ static void run_write(run_job *j, const rt_range_stmt *r) {
 
 static void run_launches(run_job *j, const rt_group *g, bool fused) {
     rt_plan_at(j->plan, g->at);
-    if (fused)
-        run_group(j, g);
-    else
-        run_unfused(j, g);
+    (fused ? run_group : run_unfused)(j, g);
 }
 
 static void run_statement(run_job *j, const rt_stmt *s) {
@@ -394,6 +392,7 @@ static void run_plan(void *arg) {
     j->device->output = j->options.output;
     j->device->output_user = j->options.output_user;
     j->device->instruction_limit = j->options.instruction_limit;
+    if (j->options.phases) rt_count_phases(&j->phases, j->device, &j->arena);
     if (j->options.validate && !j->device->can.watch)
         rt_throw(j->plan->context, IR_ERR_ARGUMENT, "device %s cannot validate: check and cpu can",
                  name);
@@ -423,6 +422,7 @@ static void close_run(run_job *j) {
         j->result->reports = d->counts.reports;
         rt_device_close(d);
     }
+    rt_show_phases(&j->phases, &j->options);
     j->result->read_ns = j->library.read_ns;
     j->result->answers = j->library.answers;
     j->result->definitions = j->library.definitions;

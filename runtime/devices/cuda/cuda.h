@@ -196,6 +196,23 @@ typedef struct {
     uint64_t blocks[3]; /* if the range is one grid */
 } cuda_grid;
 
+/* How a launch of a kernel whose groups wait for each other runs: a row of phases.c. */
+typedef enum {
+    CUDA_NO_PHASES,
+    CUDA_IN_ONE, /* launch */
+    CUDA_IN_TURNS,
+    CUDA_BY_OPTION, /* this and what follows: each phase is a launch */
+    CUDA_BY_DEVICE,
+    CUDA_FEW_PHASES,
+    CUDA_MANY_GROUPS,
+    CUDA_NO_ROOM,
+    CUDA_NO_GRID,
+    CUDA_PRINTS,
+    CUDA_NO_CODE,
+    CUDA_REFUSED,
+    CUDA_WAYS
+} cuda_way;
+
 /* What the last launch of a kernel became: the next one is often like it. */
 typedef struct {
     spvf_range range;
@@ -205,7 +222,9 @@ typedef struct {
     uint64_t local;        /* bytes of local arguments, if its groups wait for each other */
     rt_function *function; /* NULL: there was none */
     cuda_grid grid;
-    uint64_t resident; /* blocks, if the function is resident */
+    cuda_way way;
+    uint64_t groups, room; /* when that was chosen: of the range, and for how many there was room */
+    uint64_t resident;     /* blocks, if the function is resident */
 } cuda_choice;
 
 struct rt_memory {
@@ -244,6 +263,7 @@ struct rt_function {
     rt_program *constant[RT_MAX_CONSTANTS]; /* for values of these */
     unsigned constants;                     /* of them */
     bool told;                              /* that there are more values */
+    unsigned told_ways;                     /* that phases run so: bits by cuda_way */
     cuda_choice last;
     rt_function *next;
 };
@@ -436,10 +456,16 @@ bool cuda_shape(cuda *d, const rt_launch *l, cuda_grid *g);
 void cuda_each_part(const cuda_grid *g, bool guarded,
                     void (*each)(void *user, const cuda_part *part), void *user);
 
-/* The code in which all groups of the launch wait for each other, and its blocks.  Resident: as many
- * take turns with those of the range; 0: each is one of it.  NULL: the kernel is launched for each
- * phase. */
-rt_function *cuda_all_together(cuda *d, const rt_launch *l, cuda_grid *g, uint64_t *resident);
+/* The code in which all groups of the launch wait for each other; `to` gets its grid, how it runs and
+ * why.  Resident: as many blocks take turns with those of the range; 0: each is one of it.  NULL: the
+ * kernel is launched for each phase. */
+rt_function *cuda_all_together(cuda *d, const rt_launch *l, cuda_choice *to);
+/* In words; false: no groups of the kernel wait for others. */
+bool cuda_describe_way(const rt_function *f, const cuda_choice *c, rt_phase_way *out);
+/* A note, if the context is asked for remarks, once for each kernel and way. */
+void cuda_remark_way(cuda *d, rt_function *f, const cuda_choice *c);
+/* The launch is in the stream: the device's user and the trace are told. */
+void cuda_tell_way(cuda *d, const rt_function *f, const cuda_choice *c);
 /* Memory for what the phases of a launch leave to later ones. */
 cu_address cuda_keep(cuda *d, const rt_function *f, const cuda_grid *g);
 void cuda_free_kept(cuda *d);
@@ -469,6 +495,7 @@ void cuda_discard_constants(rt_device *d, rt_program *p);
 /* The kernel as code for this launch, and its range as blocks of threads that run it; until the next
  * launch of the kernel. */
 const cuda_choice *cuda_choose(cuda *d, const rt_launch *l);
+bool cuda_phases(rt_device *d, const rt_launch *l, rt_phase_way *out);
 /* That code for these facts, or NULL; and has it ids of more than 32 bits? */
 rt_function *cuda_find_variant(cuda *d, const rt_function *usual, unsigned facts);
 bool cuda_has_wide_ids(const spvf_range *r);

@@ -196,6 +196,7 @@ static bool launch_all(launching *a) {
 
 /* l->function: with its marked arguments as constants. */
 static bool launch_variant(cuda *d, rt_launch *l, ir_arena *scratch) {
+    const rt_function *usual = l->function;
     const cuda_choice *chosen = cuda_choose(d, l);
     l->function = chosen->function;
     check_local(d, l);
@@ -207,6 +208,7 @@ static bool launch_variant(cuda *d, rt_launch *l, ir_arena *scratch) {
         .d = d, .f = l->function, .grid = &chosen->grid, .resident = chosen->resident, .p = &p};
     bool ok = launch_all(&a);
     if (ok && l->function->prints) cuda_end_print(d);
+    if (ok && chosen->way) cuda_tell_way(d, usual, chosen);
     return ok;
 }
 

@@ -52,38 +52,117 @@ static unsigned room_of(cuda *d, rt_function *f, unsigned threads, uint64_t shar
     return f->room.blocks;
 }
 
-static bool may_wait(const cuda *d, const rt_function *f) {
+/* Why the kernel cannot run in one launch, whatever its groups are; or CUDA_IN_ONE. */
+static cuda_way way_of(const cuda *d, const rt_function *f) {
     const uint64_t least = d->waiting == CUDA_ALL_TOGETHER ? 1 : LEAST_PHASES;
-    return f->phases.n >= least && d->can_wait && d->waiting != CUDA_BY_LAUNCHES && !f->prints &&
-           !f->never_together;
+    return !f->phases.n                     ? CUDA_NO_PHASES
+           : d->waiting == CUDA_BY_LAUNCHES ? CUDA_BY_OPTION
+           : !d->can_wait                   ? CUDA_BY_DEVICE
+           : f->prints                      ? CUDA_PRINTS
+           : f->never_together              ? CUDA_REFUSED
+           : f->phases.n < least            ? CUDA_FEW_PHASES
+                                            : CUDA_IN_ONE;
 }
 
-/* The code for these facts, with its blocks, and how many of them a processor has room for; NULL:
- * there is none, or no room. */
-static rt_function *find_code(cuda *d, const rt_launch *l, unsigned facts, cuda_grid *g,
-                              unsigned *room) {
+/* The code for these facts, with its blocks, and how many of them there is room for; NULL: there is
+ * none, or no room. */
+static rt_function *find_code(cuda *d, const rt_launch *l, unsigned facts, cuda_choice *to) {
     rt_launch with = *l;
+    cuda_grid *g = &to->grid;
     if (cuda_has_wide_ids(l->range)) facts |= CUDA_WIDE;
     rt_function *f = with.function = cuda_find_variant(d, l->function, facts | CUDA_TOGETHER);
+    to->way = CUDA_NO_CODE;
     if (!f || threads_of(g) > f->threads || !cuda_shape(d, &with, g)) return NULL;
-    *room = room_of(d, f, threads_of(g), cuda_local_bytes(l));
-    return *room ? f : NULL;
+    to->room = (uint64_t)room_of(d, f, threads_of(g), cuda_local_bytes(l)) * d->processors;
+    to->way = CUDA_NO_ROOM;
+    return to->room ? f : NULL;
 }
 
-rt_function *cuda_all_together(cuda *d, const rt_launch *l, cuda_grid *g, uint64_t *resident) {
+rt_function *cuda_all_together(cuda *d, const rt_launch *l, cuda_choice *to) {
     const bool forced = d->waiting == CUDA_ALL_TOGETHER;
     const uint64_t most = (uint64_t)(forced ? MOST_BLOCKS : MOST_HERE) * d->processors;
-    unsigned room;
-    *resident = 0;
-    if (!may_wait(d, l->function) || !cuda_shape(d, l, g)) return NULL;
-    if (blocks_of(g) <= most) {
-        rt_function *f = find_code(d, l, 0, g, &room);
-        if (f && blocks_of(g) <= (uint64_t)room * d->processors) return f;
+    cuda_grid *g = &to->grid;
+    rt_function *f = NULL;
+    to->groups = to->room = to->resident = 0;
+    to->way = way_of(d, l->function);
+    if (to->way != CUDA_IN_ONE) return NULL;
+    if (!cuda_shape(d, l, g)) {
+        to->way = CUDA_NO_GRID;
+        return NULL;
+    }
+    to->way = CUDA_MANY_GROUPS;
+    to->groups = blocks_of(g);
+    if (blocks_of(g) <= most) f = find_code(d, l, 0, to);
+    if (f && blocks_of(g) <= to->room) {
+        to->way = CUDA_IN_ONE;
+        return f;
     }
     if (!forced || !cuda_shape(d, l, g) || blocks_of(g) > INT32_MAX) return NULL;
-    rt_function *f = find_code(d, l, CUDA_PARTS, g, &room);
-    *resident = f ? (uint64_t)room * d->processors : 0;
+    f = find_code(d, l, CUDA_PARTS, to);
+    to->resident = f ? to->room : 0;
+    if (f) to->way = CUDA_IN_TURNS;
     return f;
+}
+
+/* -------------------------------------------------------------------------------- what is told */
+
+/* As text for printf, which gets the number of groups and for how many there is room. */
+static const struct {
+    const char *rule, *why;
+} ways[CUDA_WAYS] = {
+    [CUDA_IN_ONE] = {"phase.together", "%llu groups, and there is room for %llu"},
+    [CUDA_IN_TURNS] = {"phase.turns", "%llu groups, in turns, as there is room for %llu"},
+    [CUDA_BY_OPTION] = {"phase.option", "the device was opened with phases=launches"},
+    [CUDA_BY_DEVICE] = {"phase.device",
+                        "the device or its driver has no launches whose groups wait"},
+    [CUDA_FEW_PHASES] = {"phase.few", "that costs less for so few"},
+    [CUDA_MANY_GROUPS] = {"phase.groups", "that costs less for as many as %llu groups"},
+    [CUDA_NO_ROOM] = {"phase.room", "%llu groups, and there is room for %llu at once"},
+    [CUDA_NO_GRID] = {"phase.range", "the range is no grid of equal groups"},
+    [CUDA_PRINTS] = {"phase.print", "the kernel prints"},
+    [CUDA_NO_CODE] = {"phase.code", "there is no code of one launch for these groups"},
+    [CUDA_REFUSED] = {"phase.refused", "the driver has refused one launch"}};
+
+bool cuda_describe_way(const rt_function *f, const cuda_choice *c, rt_phase_way *out) {
+    if (c->way == CUDA_NO_PHASES) return false;
+    *out = (rt_phase_way){.kernel = f->name,
+                          .phases = f->phases.n,
+                          .together = c->way < CUDA_BY_OPTION,
+                          .rule = ways[c->way].rule};
+    int n = snprintf(out->text, sizeof out->text,
+                     "%llu phases are %s: ", (unsigned long long)out->phases,
+                     out->together ? "one launch" : "a launch each");
+    snprintf(out->text + n, sizeof out->text - (size_t)n, ways[c->way].why,
+             (unsigned long long)c->groups, (unsigned long long)c->room);
+    return true;
+}
+
+void cuda_remark_way(cuda *d, rt_function *f, const cuda_choice *c) {
+    ir_ctx *cx = &d->base.context->cx;
+    const unsigned bit = 1U << c->way;
+    rt_phase_way way;
+    if (!cx->inspection || !cx->inspection->remarks || f->told_ways & bit) return;
+    if (!cuda_describe_way(f, c, &way)) return;
+    f->told_ways |= bit;
+    ir_report(cx, (ir_message){.severity = IR_NOTE}, "@%s: %s [%s]", f->name, way.text, way.rule);
+}
+
+static void trace_way(const rt_phase_way *way) {
+    rt_trace t;
+    rt_trace_open(&t, RT_TRACE_INSTANT, 0, "launch", way->together ? "in one launch" : "in phases");
+    rt_trace_text(&t, "spvfuse.kernel.name", way->kernel);
+    rt_trace_number(&t, "spvfuse.phase.count", way->phases);
+    rt_trace_text(&t, "spvfuse.phase.rule", way->rule);
+    rt_trace_text(&t, "spvfuse.phase.text", way->text);
+    rt_trace_write(&t);
+}
+
+void cuda_tell_way(cuda *d, const rt_function *f, const cuda_choice *c) {
+    rt_phase_way way;
+    const bool traced = rt_is_traced();
+    if ((!traced && !d->base.on_phases) || !cuda_describe_way(f, c, &way)) return;
+    if (traced) trace_way(&way);
+    if (d->base.on_phases) d->base.on_phases(d->base.on_phases_user, &way);
 }
 
 /* ---------------------------------------------------------------------------------- the memory */

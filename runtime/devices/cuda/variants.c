@@ -120,7 +120,7 @@ static unsigned find_facts(const cuda *d, const rt_launch *l) {
 static void choose(cuda *d, const rt_launch *l, cuda_choice *to) {
     unsigned facts = cuda_has_wide_ids(l->range) ? CUDA_WIDE : 0;
     cuda_grid *g = &to->grid;
-    rt_function *f = cuda_all_together(d, l, g, &to->resident);
+    rt_function *f = cuda_all_together(d, l, to);
     to->is_large = false;
     to->function = f;
     if (f) return;
@@ -153,7 +153,18 @@ const cuda_choice *cuda_choose(cuda *d, const rt_launch *l) {
     last->uneven = l->uneven;
     last->local = cuda_local_bytes(l);
     last->range = *l->range;
+    if (last->way) cuda_remark_way(d, l->function, last);
     return last;
+}
+
+bool cuda_phases(rt_device *device, const rt_launch *l, rt_phase_way *out) {
+    cuda *d = (cuda *)device;
+    if (!l->function->phases.n) return false;
+    cuda_enter(d);
+    d->kernel = l->function->name;
+    const cuda_choice *c = cuda_choose(d, l);
+    d->kernel = NULL;
+    return cuda_describe_way(l->function, c, out);
 }
 
 void cuda_discard_variants(rt_device *d, rt_program *p) {

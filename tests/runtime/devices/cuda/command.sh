@@ -108,6 +108,31 @@ check 'one buffer is only read' [ "$(grep -c 'ld\.global\.nc' reversal.ptx)" = 1
 check 'the other one is read after the barrier' \
     [ "$(sed '1,/atom.acq_rel/d' reversal.ptx | grep -c 'ld\.global\.b32')" = 1 ]
 
+# ---- how phases run, and why
+few='2 phases are a launch each: that costs less for so few \[phase.few\]'
+sed '/^expect/d' cross_group_phases.plan >phases.plan
+run_phases() { gpu "$spvfuse" run -d "$@"; }
+says "^phases.plan:14:6: note: @reversal: $few" run_phases cuda phases.plan -v
+says "^@reversal, 1 launches: $few" run_phases cuda phases.plan --times
+says '"kernel":"reversal","phases":2,"launches":1,"together":false,"rule":"phase.few"' \
+    run_phases cuda phases.plan --json
+says '"kernel":"reversal","phases":2,"launches":1,"together":true,"rule":"phase.together"' \
+    run_phases cuda:phases=together phases.plan --json
+says '"phases":\[\]' run_phases cuda pair.plan --json
+says '"phases":\[\]' "$spvfuse" run phases.plan --json
+check 'with a trace' run_phases cuda phases.plan --trace trace.json
+says '"in phases".*"spvfuse.kernel.name":"reversal".*"spvfuse.phase.rule":"phase.few"' cat trace.json
+says "^  $few" gpu "$spvfuse" explain -d cuda phases.plan
+says "^  $few" gpu "$spvfuse" explain -d cuda phases.plan -v
+says '^    cure: try' gpu "$spvfuse" explain -d cuda phases.plan -v
+says '^  2 phases are one launch: 4 groups, and there is room for' \
+    gpu "$spvfuse" explain -d cuda:phases=together phases.plan
+says '"rule":"phase.few"' gpu "$spvfuse" explain -d cuda phases.plan --json
+check 'no code of this machine' \
+    sh -c "LD_LIBRARY_PATH=$driver $spvfuse explain -d cuda phases.plan --json | grep -q '\"code\":\\[\\]'"
+check 'other devices have one way' sh -c "! $spvfuse explain phases.plan -v | grep -q phase[.]"
+says "unknown device 'cud'" "$spvfuse" explain -d cud phases.plan
+
 # ---- cubins
 if command -v ptxas >/dev/null || [ -x /usr/local/cuda/bin/ptxas ]; then
     check 'a cubin' "$spvfuse" compile saxpy.spv -t cubin:sm_90 -o saxpy.cubin

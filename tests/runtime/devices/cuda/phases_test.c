@@ -320,3 +320,104 @@ Test(cuda_phases, options_are_read) {
                        wrong[n]);
     end(&l);
 }
+
+/* --------------------------------------------------------------------------------- what is told */
+
+static char told[4][300];
+static unsigned tellings;
+
+static void note_way(void *user, const rt_phase_way *way) {
+    (void)user;
+    cr_assert_lt(tellings, 4);
+    snprintf(told[tellings++], sizeof *told, "@%s %s [%s]", way->kernel, way->text, way->rule);
+}
+
+/* A launch on such a device, and one that only asks, say the same. */
+static void expect_told(const char *device, const char *kernel, uint32_t items, const char *want) {
+    launching l = begin(device, kernel, items);
+    const rt_arg args[] = {rt_memory_arg(l.x, 0), rt_memory_arg(l.y, 0)};
+    const rt_launch asked = {
+        .function = l.function, .range = &l.range, .args = args, .count = 2, .uneven = true};
+    rt_phase_way way;
+    tellings = 0;
+    bench.device->on_phases = note_way;
+    cr_assert(rt_cuda_driver.phases(bench.device, &asked, &way));
+    cr_expect_eq(fake_cuda_launches(), 0);
+    launch(&l);
+    cr_assert_eq(tellings, 1);
+    cr_expect_str_eq(told[0], want);
+    char text[sizeof *told];
+    snprintf(text, sizeof text, "@%s %s [%s]", way.kernel, way.text, way.rule);
+    cr_expect_str_eq(text, want);
+    cr_expect_eq(way.together, fake_cuda_launches() == 1);
+    end(&l);
+    bench.folder[0] = 0;
+}
+
+Test(cuda_phases, the_way_is_told_with_its_reason) {
+    expect_told(
+        "cuda", "rounds", 2 * GROUP,
+        "@rounds 4 phases are one launch: 2 groups, and there is room for 792 [phase.together]");
+    expect_told("cuda:phases=together", "reverse", (2 * ROOM + 1) * GROUP,
+                "@reverse 2 phases are one launch: 1585 groups, in turns, as there is room for 792 "
+                "[phase.turns]");
+    expect_told("cuda:phases=launches", "rounds", GROUP,
+                "@rounds 4 phases are a launch each: the device was opened with phases=launches "
+                "[phase.option]");
+    expect_told("cuda", "reverse", GROUP,
+                "@reverse 2 phases are a launch each: that costs less for so few [phase.few]");
+    expect_told("cuda", "rounds", (USUAL + 1) * GROUP,
+                "@rounds 4 phases are a launch each: that costs less for as many as 529 groups "
+                "[phase.groups]");
+    expect_told("cuda", "rounds", GROUP + 1,
+                "@rounds 4 phases are a launch each: the range is no grid of equal groups "
+                "[phase.range]");
+}
+
+Test(cuda_phases, a_device_may_be_the_reason) {
+    setenv("FAKE_CUDA_TOGETHER", "0", 1);
+    expect_told(
+        "cuda", "rounds", GROUP,
+        "@rounds 4 phases are a launch each: the device or its driver has no launches whose "
+        "groups wait [phase.device]");
+}
+
+Test(cuda_phases, there_may_be_no_room) {
+    setenv("FAKE_CUDA_THREADS_AT_ONCE", "256", 1);
+    expect_told("cuda", "rounds", (PROCESSORS + 1) * GROUP,
+                "@rounds 4 phases are a launch each: 133 groups, and there is room for 132 at once "
+                "[phase.room]");
+    setenv("FAKE_CUDA_THREADS_AT_ONCE", "128", 1);
+    expect_told("cuda", "rounds", GROUP,
+                "@rounds 4 phases are a launch each: 1 groups, and there is room for 0 at once "
+                "[phase.room]");
+}
+
+Test(cuda_phases, what_has_none_is_not_told) {
+    launching l = begin("cuda", "alone", GROUP);
+    rt_phase_way way;
+    const rt_launch asked = {.function = l.function, .range = &l.range};
+    cr_expect_not(rt_cuda_driver.phases(bench.device, &asked, &way));
+    end(&l);
+}
+
+/* Each way of a kernel is a note, once, if remarks are asked for; what the driver refuses, too. */
+Test(cuda_phases, remarks_are_notes) {
+    launching l = begin("cuda", "rounds", GROUP);
+    launch(&l);
+    cr_expect_str_empty(messages);
+    const spvf_pass_options remarks = {.size = sizeof remarks, .remarks = true};
+    cr_assert_eq(spvf_context_inspect(bench.context, &remarks), SPVF_OK);
+    fake_cuda_fail("cuLaunchCooperativeKernel", 1, 720, false);
+    l.function->last.function = NULL;
+    cr_assert(try_to(launch_body, &l), "%s", messages);
+    cr_expect_str_eq(messages,
+                     "note: @rounds: 4 phases are one launch: 1 groups, and there is room for 792 "
+                     "[phase.together]\n"
+                     "note: @rounds: 4 phases are a launch each: the driver has refused one launch "
+                     "[phase.refused]\n");
+    l.function->last.function = NULL;
+    cr_assert(try_to(launch_body, &l), "%s", messages);
+    cr_expect_str_empty(messages);
+    end(&l);
+}
