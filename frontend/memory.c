@@ -110,6 +110,43 @@ void spv_read_store(reader *r) {
 
 /* --------------------------------------------------------------------------------------- copies */
 
+/* What an address is a known distance from: *offset bytes. */
+static ir_inst *base_of(ir_inst *p, uint64_t *offset) {
+    *offset = 0;
+    while (p->op == IR_OP_ptradd && ir_is_const(ir_arg(p, 1))) {
+        *offset += ir_arg(p, 1)->imm.bits;
+        p = ir_arg(p, 0);
+    }
+    return p;
+}
+
+/* LLVM gives a copy the alignment of its target, also if that of a struct by value is less. */
+static uint32_t limit_align(reader *r, ir_inst *p, uint32_t align) {
+    uint64_t offset;
+    const ir_inst *base = base_of(p, &offset);
+    const ir_param *param = base->op == IR_OP_param ? &r->b.f->param[base->imm.index] : NULL;
+    if (!param || !(param->attrs & IR_PARAM_BYVAL) || !param->align) return align;
+    uint32_t known = param->align;
+    while (offset & (known - 1)) known /= 2;
+    if (known >= align) return align;
+    spv_warn(r, WARN_COPY_ALIGNMENT);
+    return known;
+}
+
+/* LLVM gives a struct in a variable the type of its first member, if that is all it knows of it. */
+static void make_room(reader *r, ir_inst *p, const ir_inst *bytes) {
+    enum { MOST = 1 << 20 };
+    uint64_t offset, size = ir_is_const(bytes) ? bytes->imm.bits : 0;
+    ir_inst *base = base_of(p, &offset);
+    if (base->op != IR_OP_alloca || ir_is_aggregate(base->imm.var->type)) return;
+    if (offset > MOST || size > MOST) return;
+    if (offset + size <= ir_sizeof(r->m, base->imm.var->type)) return;
+    ir_var *var = ir_dup(&r->m->arena, base->imm.var, sizeof *var);
+    var->type = ir_array_type(r->m, IR_I8, (uint32_t)(offset + size));
+    base->imm.var = var;
+    spv_warn(r, WARN_VARIABLE_SIZE);
+}
+
 /* Compilers write memset as a copy from a constant of equal bytes. */
 static bool fill(reader *r, ir_inst *to, const ir_inst *from, ir_inst *bytes, spv_access a) {
     const spv_variable *v = spv_variable_of(r, from);
@@ -125,9 +162,13 @@ static void copy(reader *r, ir_inst *bytes, uint32_t k, uint32_t natural) {
     if (!to.align) to.align = natural;
     if (!from.align) from.align = natural;
     to.flags = from.flags = (to.flags | from.flags) & IR_MEM_VOLATILE;
+    make_room(r, target, bytes);
+    make_room(r, source, bytes);
     align_variable(r, target, to.align);
     if (fill(r, target, source, bytes, to)) return;
     align_variable(r, source, from.align);
+    to.align = limit_align(r, target, to.align);
+    from.align = limit_align(r, source, from.align);
     if (from.align < to.align) to.align = from.align;
     spv_copy(r, target, source, bytes, to);
 }
