@@ -361,10 +361,22 @@ static void emit_ptx(emit_job *j, const cg_ptx_options *o) {
     make_kernels(&t);
 }
 
+/* By NVIDIA's assembler, which makes the same of the same text everywhere, or else by the driver. */
+static rt_bytes assemble(const emit_job *j, rt_bytes text, unsigned sm) {
+    spvf_context *cx = j->module->context;
+    const char *why_not = "";
+    rt_bytes code = rt_assemble_ptx(cx, j->scratch, text, sm);
+    if (!code.size) code = rt_assemble_by_driver(cx, j->scratch, text, sm, &why_not);
+    if (!code.size)
+        rt_throw(cx, IR_ERR_DEVICE,
+                 "cubin: there is no ptxas in PATH, in CUDA_HOME or in /usr/local/cuda, and %s",
+                 why_not);
+    return code;
+}
+
 static void emit_cubin(emit_job *j, const cg_ptx_options *o) {
     emit_ptx(j, o);
-    rt_bytes code =
-        rt_assemble_ptx(j->module->context, j->scratch, (rt_bytes){j->data, j->size}, o->sm);
+    rt_bytes code = assemble(j, (rt_bytes){j->data, j->size}, o->sm);
     j->data = code.data;
     j->size = code.size;
 }

@@ -253,9 +253,12 @@ typedef struct {
     const void *data;
     size_t size;
 } rt_bytes;
-/* What NVIDIA's assembler makes of it for a processor, in the arena; throws when there is no
- * assembler, and with its message when it refuses.  (system/ptxas.c) */
+/* What NVIDIA's assembler makes of it for a processor, in the arena; no bytes: it is not installed.
+ * Throws with its message when it refuses.  (system/ptxas.c) */
 rt_bytes rt_assemble_ptx(spvf_context *context, ir_arena *a, rt_bytes text, unsigned sm);
+/* The same by a driver of devices; no bytes: none can, and *why_not says why.  (devices/device.c) */
+rt_bytes rt_assemble_by_driver(spvf_context *context, ir_arena *a, rt_bytes text, unsigned sm,
+                               const char **why_not);
 
 /* Arguments of a kernel whose values are known. */
 typedef struct {

@@ -39,6 +39,14 @@ rt_device *rt_device_open(spvf_context *context, const char *name) {
     refuse_name(context, name);
 }
 
+rt_bytes rt_assemble_by_driver(spvf_context *context, ir_arena *a, rt_bytes text, unsigned sm,
+                               const char **why_not) {
+    rt_bytes code = {NULL, 0};
+    for (unsigned n = 0; n < DRIVERS && !code.size; n++)
+        if (drivers[n]->assemble) code = drivers[n]->assemble(context, a, text, sm, why_not);
+    return code;
+}
+
 const spvf_capabilities rt_can_nothing = {0};
 const spvf_device_sizes rt_no_sizes = {0};
 

@@ -232,6 +232,10 @@ struct rt_driver {
      * those before.  By any thread, without a lock, while the memory of the submission is there.
      * False: it has come, or another thread waits, and nothing was done.  May be NULL. */
     bool (*await)(rt_device *d, rt_submission *s);
+    /* Code of a processor from the driver's assembly language, in the arena; throws.  No bytes: there
+     * is no such device, and *why_not says why.  NULL: the driver has no such language. */
+    rt_bytes (*assemble)(spvf_context *context, ir_arena *a, rt_bytes text, unsigned sm,
+                         const char **why_not);
     /* No submission has this number any more.  NULL: the device keeps nothing of recordings. */
     void (*forget)(rt_device *d, uint64_t recording);
 };

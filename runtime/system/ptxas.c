@@ -57,9 +57,7 @@ static void assemble(void *arg) {
 
 rt_bytes rt_assemble_ptx(spvf_context *context, ir_arena *a, rt_bytes text, unsigned sm) {
     assembly j = {.context = context, .arena = a, .program = rt_find_ptxas(a), .sm = sm};
-    if (!j.program)
-        rt_throw(context, IR_ERR_DEVICE,
-                 "cubin: there is no ptxas in PATH, in CUDA_HOME or in /usr/local/cuda");
+    if (!j.program) return j.result;
     j.in = rt_memory_file(text.data, text.size);
     j.out = rt_memory_file("", 0);
     j.messages = rt_memory_file("", 0);

@@ -51,11 +51,11 @@ static const char *line_of(const char *text, unsigned long n, int *length) {
 }
 
 /* The log of the compiler names lines by their numbers: "…, line 12; error   : …". */
-IR_NORETURN static void refuse(const loading *l) {
-    const char *at = strstr(l->log, ", line ");
+IR_NORETURN static void refuse(spvf_context *context, const char *log, const char *ptx) {
+    const char *at = strstr(log, ", line ");
     int length = 0;
-    const char *line = at ? line_of(l->ptx, strtoul(at + 7, NULL, 10), &length) : NULL;
-    rt_throw(l->d->base.context, IR_ERR_DEVICE, "cuda: the driver says: %.600s%s%.*s", l->log,
+    const char *line = at ? line_of(ptx, strtoul(at + 7, NULL, 10), &length) : NULL;
+    rt_throw(context, IR_ERR_DEVICE, "cuda: the driver says: %.600s%s%.*s", log,
              line ? "\nThe line is: " : "", length < 200 ? length : 200, line ? line : "");
 }
 
@@ -82,7 +82,7 @@ static void compile(loading *l) {
     cu_result error = link_text(l, link);
     d->cu->link_end(link);
     l->log[LOG_SIZE - 1] = 0;
-    if (error && *l->log) refuse(l);
+    if (error && *l->log) refuse(d->base.context, l->log, l->ptx);
     cuda_must(d, "cuLinkAddData", error);
 }
 
@@ -111,6 +111,62 @@ cu_module cuda_load(cuda *d, const char *ptx, const rt_object_image *cubin) {
     ir_end_stage(cx);
     if (!ok) ir_throw(cx, status);
     return l.module;
+}
+
+/* -------------------------------------------------------------------- code for any processor */
+
+static void *copy(ir_arena *a, const void *bytes, size_t size) {
+    return memcpy(ir_new_array(a, char, size + 1), bytes, size); /* a 0 follows */
+}
+
+typedef struct {
+    const cu_calls *cu;
+    ir_arena *arena;
+    char *ptx; /* ends with a 0 */
+    size_t size;
+    char log[LOG_SIZE];
+    rt_bytes code;
+} assembly;
+
+static cu_result make_current(const cu_calls *cu) {
+    cu_device device;
+    cu_context context;
+    cu_result error = cu->device(&device, 0);
+    if (!error) error = cu->retain(&context, device);
+    return error ? error : cu->set_current(context);
+}
+
+static cu_result assemble(assembly *j, unsigned sm) {
+    const cu_calls *cu = j->cu;
+    int options[] = {CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_SIZE, CU_JIT_TARGET};
+    void *values[] = {j->log, (void *)(uintptr_t)LOG_SIZE, (void *)(uintptr_t)sm}, *code;
+    size_t size;
+    cu_link link;
+    cu_result error = make_current(cu);
+    if (!error) error = cu->link_create(3, options, values, &link);
+    if (error) return error;
+    error = cu->link_add(link, CU_JIT_INPUT_PTX, j->ptx, j->size + 1, "program", 0, NULL, NULL);
+    if (!error) error = cu->link_complete(link, &code, &size);
+    if (!error) j->code = (rt_bytes){copy(j->arena, code, size), size};
+    cu->link_end(link);
+    return error;
+}
+
+rt_bytes cuda_assemble(spvf_context *context, ir_arena *a, rt_bytes text, unsigned sm,
+                       const char **why_not) {
+    assembly *j = ir_new(a, assembly);
+    j->cu = cuda_driver(why_not);
+    if (!j->cu) return j->code;
+    j->arena = a;
+    j->ptx = copy(a, text.data, text.size);
+    j->size = text.size;
+    cu_result error = assemble(j, sm);
+    j->log[LOG_SIZE - 1] = 0;
+    if (error && *j->log) refuse(context, j->log, j->ptx);
+    char name[150];
+    if (error) cuda_describe(j->cu, error, name, sizeof name);
+    if (error) rt_throw(context, IR_ERR_DEVICE, "cuda: the driver assembles nothing: %s", name);
+    return j->code;
 }
 
 /* ---------------------------------------------------------------------------------- containers */

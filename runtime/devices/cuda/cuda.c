@@ -223,6 +223,7 @@ const rt_driver rt_cuda_driver = {.name = "cuda",
                                   .phases = cuda_phases,
                                   .submit = cuda_submit,
                                   .extend = cuda_extend,
+                                  .assemble = cuda_assemble,
                                   .hurry = cuda_hurry,
                                   .await = cuda_await,
                                   .forget = cuda_forget};

@@ -68,6 +68,7 @@ enum {
     CU_EDGE_EARLY = 1,    /* type of such edges */
     CU_JIT_ERROR_LOG = 5, /* options of the compiler */
     CU_JIT_ERROR_LOG_SIZE = 6,
+    CU_JIT_TARGET = 9, /* 90 is sm_90 */
     CU_JIT_INPUT_PTX = 1,
     CU_MEMORY_HOST = 1,
     CU_MEMORY_DEVICE = 2
@@ -391,6 +392,9 @@ void cuda_list_kernels(cuda *d, char *out, size_t size);
 /* The text of a program, made ready; throws after a message that shows the line which the driver's
  * compiler refuses.  `cubin` is what it was assembled to, or NULL. */
 cu_module cuda_load(cuda *d, const char *ptx, const rt_object_image *cubin);
+/* rt_driver.assemble: by the compiler of the driver, with its message when it refuses. */
+rt_bytes cuda_assemble(spvf_context *context, ir_arena *a, rt_bytes text, unsigned sm,
+                       const char **why_not);
 /* The newest processor that the device can run code of, among those that cubins of the module are
  * for; 0: there is none. */
 unsigned cuda_cubin_sm(const cuda *d, const ir_module *m);

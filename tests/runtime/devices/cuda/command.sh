@@ -147,6 +147,11 @@ if command -v ptxas >/dev/null || [ -x /usr/local/cuda/bin/ptxas ]; then
     says 'made-of' "$spvfuse" inspect all.container --json
     says 'unknown target .cubin:sm_x,offset' "$spvfuse" pack saxpy.spv -t cuda:sm_x -o x.container
     says 'ptxas says: .*sm_72' "$spvfuse" compile saxpy.spv -t cubin:sm_72 -o none.cubin
+else
+    check 'a cubin of the driver' gpu "$spvfuse" compile saxpy.spv -t cubin:sm_90 -o saxpy.cubin
+    check 'which is not empty' [ -s saxpy.cubin ]
+    says 'there is no ptxas in PATH, in CUDA_HOME or in /usr/local/cuda, and there is no driver' \
+        "$spvfuse" compile saxpy.spv -t cubin:sm_90 -o none.cubin
 fi
 mkdir bin
 # shellcheck disable=SC2016

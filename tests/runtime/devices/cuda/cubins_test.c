@@ -145,3 +145,35 @@ Test(cubins, another_text) {
 Test(cubins, what_the_driver_cannot_load) {
     cr_expect_eq(compiles((variation){90, 90, ",offset,dependent", false, true}), 1);
 }
+
+/* ----------------------------------------------------------------------------------- by the driver */
+
+typedef struct {
+    spvf_context *context;
+    ir_arena arena;
+    const char *text, *why_not;
+    rt_bytes code;
+} assembling;
+
+static void assemble(void *arg) {
+    assembling *j = arg;
+    const rt_bytes text = {j->text, strlen(j->text)};
+    j->code = rt_assemble_by_driver(j->context, &j->arena, text, 90, &j->why_not);
+}
+
+Test(cubins, the_driver_assembles_where_there_is_no_assembler) {
+    spvf_context *c = new_context();
+    assembling j = {.context = c, .text = ".version 7.8\n.target sm_90\n"};
+    ir_arena_init(&j.arena, &c->cx);
+    fake_cuda_forget();
+    cr_assert_eq(rt_guard(c, assemble, &j), SPVF_OK, "%s", messages);
+    cr_assert_gt(j.code.size, strlen(j.text));
+    const char *end = (const char *)j.code.data + j.code.size - strlen(j.text) - 1;
+    cr_expect_str_eq(end, j.text, "a driver of tests keeps the text");
+    fake_cuda_fail("cuLinkAddData_v2", 1, 209, false);
+    cr_expect_eq(rt_guard(c, assemble, &j), SPVF_ERROR_DEVICE);
+    cr_expect(strstr(messages, "cuda: the driver assembles nothing: "), "%s", messages);
+    ir_arena_free(&j.arena);
+    spvf_context_destroy(c);
+    cr_expect_eq(bytes_held, 0);
+}
