@@ -197,7 +197,7 @@ const cli_command cli_opt = {.name = "opt",
 
 static const cli_option compile_options[] = {
     {"-t, --target", "TARGET",
-     "ir, dot, spirv (1.2), spirv:1.0 … spirv:1.4, ptx[:sm_N] (text), cubin[:sm_N] (by ptxas), "
+     "ir, dot, spirv (1.2), spirv:1.0 … spirv:1.4, ptx[:sm_N] (text), cubin[:sm_N], "
      "x86_64[:v2|:v3|:v4|:icelake] (an object)"},
     {"-S, --assembly", NULL, "x86_64: assembly, as GNU as and clang take it"},
     {"-g, --debug", NULL, "x86_64: debug information"},

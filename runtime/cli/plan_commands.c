@@ -62,7 +62,9 @@ static bool fuse_plan(const char *file, spvf_plan *plan) {
 static int run_fuse(const char *const *files) { return cli_with_plan(files[0], fuse_plan); }
 
 static const cli_option fuse_options[] = {
-    {"-t, --target", "TARGET", "spirv (default), spirv:1.0 … spirv:1.4, ir"},
+    {"-t, --target", "TARGET",
+     "spirv (default), spirv:1.0 … spirv:1.4, ir, dot, ptx[:sm_N] (text), cubin[:sm_N], "
+     "x86_64[:v2|:v3|:v4|:icelake] (an object)"},
     {"-o, --output", "FILE", "output (default: standard output)"},
     {"--group", "NAME", "this group, and no other (default: the first one)"},
     {"--explain", NULL, "what was fused and why, on standard error"},

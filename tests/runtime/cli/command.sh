@@ -106,6 +106,9 @@ expect 0 'inline *sroa *sroa * mem2reg *only whole variables become values*' '' 
     "$spvfuse" opt --list-passes
 expect 0 'digraph module {*label="@put"*f0_0 \[label="*:\\l  *ret\\l"\];*}' '' "$spvfuse" opt --cfg k.ir
 expect 0 '' '' "$spvfuse" compile -t dot k.ir -o k.dot
+expect 0 '*.target sm_90*.visible .entry a(*' '' "$spvfuse" fuse two.plan --group a -t ptx:sm_90
+expect 0 '*?ELF*' '' "$spvfuse" fuse two.plan --group a -t x86_64:v3
+expect 0 'digraph module {*' '' "$spvfuse" fuse two.plan --group a -t dot
 expect 0 '; after access*; @put on {64/16}*writes 4 bytes at %p + 0, always: bytes 0 to 3*kernel @put*' '' \
     "$spvfuse" opt k.ir -p simplify,access --range 64/16
 expect 2 '' "*'64/' is no range*" "$spvfuse" opt k.ir -p access --range 64/
