@@ -276,6 +276,7 @@ static check_arg to_arg(const rt_arg *a, const ir_param *p) {
     case RT_ARG_ADDRESS:
         return (check_arg){.kind = IR_ARG_POINTER, .offset = (uint64_t)(uintptr_t)a->address};
     default:
+        if (!a->memory) return (check_arg){.kind = IR_ARG_POINTER}; /* a null pointer */
         return (check_arg){
             .kind = IR_ARG_POINTER, .buffer = a->memory->buffer, .offset = a->offset};
     }

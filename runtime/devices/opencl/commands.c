@@ -66,14 +66,18 @@ static void check_local(const opencl *o, const rt_arg *args, size_t count) {
     }
 }
 
+/* Where the value is; of local memory there is none. */
+static const void *value_of(const rt_arg *a) {
+    static const cl_mem null;
+    if (a->kind == RT_ARG_MEMORY) return a->memory ? &a->memory->mem : &null;
+    return a->kind == RT_ARG_VALUE ? a->bytes : NULL;
+}
+
 static void set_args(opencl *o, cl_kernel k, const rt_arg *args, size_t count) {
     for (size_t i = 0; i < count; i++) {
         const rt_arg *a = &args[i];
-        const void *value = a->kind == RT_ARG_MEMORY  ? (const void *)&a->memory->mem
-                            : a->kind == RT_ARG_VALUE ? a->bytes
-                                                      : NULL;
         size_t size = a->kind == RT_ARG_MEMORY ? sizeof(cl_mem) : a->size;
-        opencl_must(o, "clSetKernelArg", o->cl.clSetKernelArg(k, (cl_uint)i, size, value));
+        opencl_must(o, "clSetKernelArg", o->cl.clSetKernelArg(k, (cl_uint)i, size, value_of(a)));
     }
 }
 

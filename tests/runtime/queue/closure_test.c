@@ -379,6 +379,26 @@ Test(closure, wrong_arguments) {
     cr_expect_eq(rt_ref_count(&t.b[1]->refs), 1, "what was found is given back");
 }
 
+/* The kernel accesses nothing through them. */
+Test(closure, null_on_a_device_with_memory_of_its_own) {
+    bench check;
+    begin_with(&check, rt_device_open, "check");
+    spvf_program *p = load_program(&check);
+    const closure c = {.n = 1};
+    request r;
+    launch_with(&r, &c);
+    r.what.program = p;
+    r.what.range.global[0] = 0;
+    cr_expect_eq(spvf_queue_launch(check.q, &r.what, NULL, NULL), SPVF_OK, "%s", messages);
+    r.what.range.global[0] = 1;
+    messages[0] = 0;
+    cr_expect_eq(spvf_queue_launch(check.q, &r.what, NULL, NULL), SPVF_OK, "%s", messages);
+    cr_expect_neq(spvf_queue_finish(check.q), SPVF_OK);
+    cr_expect(strstr(messages, "read of 4 bytes through a null pointer"), "%s", messages);
+    spvf_program_destroy(p);
+    end(&check);
+}
+
 Test(closure, pointers_want_memory_of_the_program) {
     bench check;
     begin_with(&check, rt_device_open, "check");

@@ -10,8 +10,10 @@
  * taken apart is also launched there: an OpenCL device gets it as SPIR-V.  And it is launched on device check as a kernel
  * that takes bytes without a type, which a layout describes by offset: as members, as bytes of any kind such as those of
  * unions, or not at all.  Some kernels access the struct by an offset that is not
- * known, so that it stays in memory.  Some members are special: a function of the kernel puts them
- * together of arguments, which are the bytes of the host's object.
+ * known, so that it stays in memory, change it, or wait for their group in between.  Some members are
+ * special: a function of the kernel puts them together of arguments, which are the bytes of the host's
+ * object.  What a layout leaves, with convention `values` or in a buffer, runs on device check, too, as a
+ * kernel that is given where to copy to; and as two launches of a graph.
  */
 #include "runtime/spvfuse_queue.h"
 #include "tests/random.h"
@@ -22,6 +24,7 @@
 
 enum {
     MOST_BYTES = 4096,
+    MOST_ITEMS = 3,
     MOST_POINTERS = 256,
     MOST_DEPTH = 3,
     MOST_ARGS = 700,
@@ -29,12 +32,13 @@ enum {
     ROOM = 1 << 16
 };
 
-typedef enum { VALUE, POINTER, SPECIAL_MEMBER } leaf_kind;
+/* Some types are loaded as they are. */
+typedef enum { VALUE, ARRAY, POINTER, SPECIAL_MEMBER } leaf_kind;
 
 typedef struct {
     leaf_kind kind;
     const char *type;
-    size_t at, size;
+    size_t at, size, bytes; /* that an access has */
 } leaf;
 
 typedef struct {
@@ -45,6 +49,7 @@ typedef struct {
     leaf leaves[MOST_LEAVES]; /* in ascending order of offsets */
     unsigned leaf_count;
     bool specials;
+    unsigned items; /* of the launch, which each have a copy of their own */
     uint64_t random;
 } layout;
 
@@ -87,7 +92,7 @@ static const char specials[] =
 static const struct { size_t offset, size; } special_args[] = {{0, 8}, {8, 8}, {16, 4}, {20, 4}};
 
 static extent add_leaf(layout *l, leaf_kind kind, const char *type, extent e) {
-    l->leaves[l->leaf_count++] = (leaf){kind, type, 0, e.size};
+    l->leaves[l->leaf_count++] = (leaf){kind, type, 0, e.size, e.size};
     if (kind == POINTER) l->pointers[l->count++] = 0;
     return e;
 }
@@ -119,23 +124,31 @@ static extent draw_special(layout *l) {
     return add_leaf(l, SPECIAL_MEMBER, NULL, (extent){24, 8});
 }
 
-static extent draw_leaf(layout *l, bool pointer) {
+/* last: what the kernel writes to is there. */
+static extent draw_leaf(layout *l, bool pointer, bool last) {
     static const struct {
         const char *name;
-        size_t size, align;
-    } leaves[] = {{"i8", 1, 1},      {"i16", 2, 2},        {"i32", 4, 4},        {"i64", 8, 8},
-                  {"f32", 4, 4},     {"f64", 8, 8},        {"f16", 2, 2},        {"v2i8", 2, 2},
-                  {"v2f32", 8, 8},   {"v16f64", 128, 128}, {"[25 x i8]", 25, 1}, {"v3i16", 8, 8},
-                  {"v4i32", 16, 16}, {"v3f32", 16, 16}};
+        size_t size, align, bytes;
+    } leaves[] = {{"i8", 1, 1, 1},           {"i16", 2, 2, 2},        {"i32", 4, 4, 4},
+                  {"i64", 8, 8, 8},          {"f32", 4, 4, 4},        {"f64", 8, 8, 8},
+                  {"f16", 2, 2, 2},          {"v2i8", 2, 2, 2},       {"v2f32", 8, 8, 8},
+                  {"v16f64", 128, 128, 128}, {"[25 x i8]", 25, 1, 0}, {"v3i16", 8, 8, 6},
+                  {"v4i32", 16, 16, 16},     {"v3f32", 16, 16, 12},   {"v3f64", 32, 32, 24},
+                  {"v8f16", 16, 16, 16},     {"v3i8", 4, 4, 3},       {"v16i8", 16, 16, 16},
+                  {"[9 x i16]", 18, 2, 0},   {"[40 x i8]", 40, 1, 0}};
     if (pointer) {
-        static const char *const spaces[] = {"ptr.global", "ptr.generic", "ptr.global"};
-        const char *space = spaces[below(l, 3)];
+        static const char *const spaces[] = {"ptr.global", "ptr.generic", "ptr.global",
+                                             "ptr.const"};
+        const char *space = spaces[below(l, last ? 3 : 4)];
         put(l, space);
         return add_leaf(l, POINTER, space, (extent){8, 8});
     }
     unsigned k = below(l, sizeof leaves / sizeof *leaves);
     put(l, leaves[k].name);
-    return add_leaf(l, VALUE, leaves[k].name, (extent){leaves[k].size, leaves[k].align});
+    const leaf_kind kind = leaves[k].bytes ? VALUE : ARRAY;
+    const extent e = add_leaf(l, kind, leaves[k].name, (extent){leaves[k].size, leaves[k].align});
+    l->leaves[l->leaf_count - 1].bytes = leaves[k].bytes;
+    return e;
 }
 
 static extent draw_array(layout *l, unsigned depth) {
@@ -171,7 +184,7 @@ static extent draw_struct(layout *l, unsigned depth, request_of_struct wanted) {
         if (k) put(l, ", ");
         const mark first = mark_here(l);
         const bool last = k == members - 1;
-        const extent e = last && wanted == LAST_IS_POINTER ? draw_leaf(l, true)
+        const extent e = last && wanted == LAST_IS_POINTER ? draw_leaf(l, true, true)
                          : k == 0 && derived               ? draw_struct(l, depth + 1, BASE)
                                                            : draw_type(l, depth + 1);
         const size_t at = packed ? all.size : aligned(all.size, e.align);
@@ -189,7 +202,7 @@ static extent draw_type(layout *l, unsigned depth) {
     return kind == 0                       ? draw_struct(l, depth, ANY)
            : kind == 1                     ? draw_array(l, depth)
            : kind == 2 && below(l, 2) == 0 ? draw_special(l)
-                                           : draw_leaf(l, below(l, 5) == 0);
+                                           : draw_leaf(l, below(l, 5) == 0, false);
 }
 
 /* ---------------------------------------------------------------------------------------- kernels */
@@ -207,11 +220,46 @@ static bool is_pointer(const layout *l, size_t at, size_t size) {
     return false;
 }
 
-static void put_copy(kernel_text *k, size_t at, size_t size) {
+/* Some values are stored to where they come from. */
+static void put_value(kernel_text *k, size_t at, const char *type, bool changes) {
     PUT(k, "  %%a%zu: ptr.private = ptradd %%base, %zu\n", at, at);
-    PUT(k, "  %%v%zu: i%zu = load %%a%zu align 1\n", at, 8 * size, at);
+    PUT(k, "  %%v%zu: %s = load %%a%zu align 1\n", at, type, at);
     PUT(k, "  %%b%zu: ptr.global = ptradd %%out, %zu\n", at, at);
+    if (changes) PUT(k, "  store %%v%zu, %%a%zu align 1\n", at, at);
     PUT(k, "  store %%v%zu, %%b%zu align 1\n", at, at);
+}
+
+static void put_bytes(kernel_text *k, size_t at, size_t size) {
+    PUT(k, "  %%a%zu: ptr.private = ptradd %%base, %zu\n", at, at);
+    PUT(k, "  %%b%zu: ptr.global = ptradd %%out, %zu\n", at, at);
+    PUT(k, "  copy %%b%zu, %%a%zu, i64 %zu align 1\n", at, at, size);
+}
+
+/* The value that begins there and may be loaded as it is, or NULL. */
+static const leaf *value_at(const layout *l, size_t at) {
+    for (unsigned n = 0; n < l->leaf_count; n++)
+        if (l->leaves[n].kind == VALUE && l->leaves[n].at == at) return &l->leaves[n];
+    return NULL;
+}
+
+/* Copies some bytes from there on, and says how many. */
+static size_t put_piece(kernel_text *k, layout *l, size_t at, size_t rest) {
+    static const char *const ints[] = {"i8", "i16", "i32", "i64"};
+    const leaf *value = below(l, 2) ? value_at(l, at) : NULL;
+    const bool changes = below(l, 8) == 0, large = below(l, 8) == 0;
+    unsigned log = large ? 4 + below(l, 3) : below(l, 4);
+    if (value) {
+        put_value(k, at, value->type, changes);
+        return value->bytes;
+    }
+    while (log && ((size_t)1 << log > rest || is_pointer(l, at, (size_t)1 << log))) log--;
+    const size_t size = (size_t)1 << log;
+    if (is_pointer(l, at, size)) return size;
+    if (log > 3)
+        put_bytes(k, at, size);
+    else
+        put_value(k, at, ints[log], changes);
+    return size;
 }
 
 /* Bytes of values that follow each other may be a union, and what is left out is padding. */
@@ -220,11 +268,12 @@ static void put_description(kernel_text *k, layout *l, extent e) {
     for (unsigned n = 0; n < l->leaf_count; n++) {
         const leaf *m = &l->leaves[n];
         const unsigned how = below(l, 8);
+        const bool value = m->kind == VALUE || m->kind == ARRAY;
         if (m->kind == SPECIAL_MEMBER)
             PUT(k, "  %zu: special %zu init @init finalize @finalize", m->at, m->size);
-        else if (m->kind == VALUE && how < 2)
+        else if (value && how < 2)
             continue;
-        else if (m->kind == VALUE && how < 5)
+        else if (value && how < 5)
             PUT(k, "  %zu: bytes %zu", m->at, m->size);
         else
             PUT(k, "  %zu: %s", m->at, m->type);
@@ -233,8 +282,13 @@ static void put_description(kernel_text *k, layout *l, extent e) {
     PUT(k, "}\n");
 }
 
-static void put_kernel(kernel_text *k, layout *l, extent e, bool described) {
+/* What a kernel knows of the struct, and of where to copy it to. */
+typedef enum { TYPED, DESCRIBED, GIVEN } form;
+
+static void put_kernel(kernel_text *k, layout *l, extent e, form as) {
     const size_t out = l->pointers[l->count - 1];
+    const bool described = as == DESCRIBED;
+    const unsigned waits = below(l, 8) ? ~0u : (unsigned)e.size / 2;
     k->n = 0;
     PUT(k, "target 64\n%s", l->specials ? specials : "");
     if (described) put_description(k, l, e);
@@ -243,15 +297,20 @@ static void put_kernel(kernel_text *k, layout *l, extent e, bool described) {
         PUT(k, "byval(1) align 1 of i8, ");
     else
         PUT(k, "byval(%zu) align %zu of %s, ", e.size, e.align, l->text);
-    PUT(k, "%%more: i8) {\nentry:\n");
+    PUT(k, "%%to: ptr.global, %%more: i8) {\nentry:\n");
     PUT(k, "  %%base: ptr.private = ptradd %%s, %s\n", below(l, 4) ? "0" : "%zero");
     PUT(k, "  %%o: ptr.private = ptradd %%base, %zu\n", out);
-    PUT(k, "  %%out: ptr.global = load %%o align 1\n");
+    if (as == GIVEN)
+        PUT(k, "  %%all: ptr.global = ptradd %%to, 0\n");
+    else
+        PUT(k, "  %%all: ptr.global = load %%o align 1\n");
+    PUT(k, "  %%i: i64 = global_id 0\n  %%d: i64 = mul %%i, %zu\n", e.size);
+    PUT(k, "  %%out: ptr.global = ptradd %%all, %%d\n");
+    bool waited = false;
     for (size_t at = 0; at < e.size;) {
-        size_t size = (size_t)1 << below(l, 4);
-        while (size > e.size - at || (size > 1 && is_pointer(l, at, size))) size /= 2;
-        if (!is_pointer(l, at, size)) put_copy(k, at, size);
-        at += size;
+        if (at >= waits && !waited) PUT(k, "  barrier workgroup workgroup seq_cst local\n");
+        waited |= at >= waits;
+        at += put_piece(k, l, at, e.size - at);
     }
     PUT(k, "  ret\n}\n");
 }
@@ -275,13 +334,17 @@ typedef enum {
     APART_ON_CHECK,
     DESCRIBED_ON_CHECK,
     LAID_OUT_ON_CPU,
+    LAID_OUT_ON_CHECK,
+    IN_GRAPH,
     APART_ON_OTHER,
     WAYS
 } way;
 
-static const int device_of[WAYS] = {CPU, CHECK, CHECK, CPU, OTHER};
+static const int device_of[WAYS] = {CPU, CHECK, CHECK, CPU, CHECK, CPU, OTHER};
+static const form form_of[WAYS] = {TYPED, TYPED, DESCRIBED, TYPED, GIVEN, GIVEN, TYPED};
 
-static bool takes_apart(way w) { return w != WHOLE_ON_CPU && w != LAID_OUT_ON_CPU; }
+static bool is_laid_out(way w) { return w == LAID_OUT_ON_CPU || w == LAID_OUT_ON_CHECK; }
+static bool takes_apart(way w) { return w != WHOLE_ON_CPU && w != IN_GRAPH && !is_laid_out(w); }
 
 static void say(void *user, const spvf_message *m) {
     machine *to = user;
@@ -309,7 +372,7 @@ static void end(machine *m) {
 typedef struct {
     machine *machine;
     const layout *layout;
-    const char *text, *described;
+    const char *text[GIVEN + 1]; /* by form */
     const unsigned char *bytes;
     size_t size;
     spvf_layout laid_out;
@@ -319,17 +382,18 @@ typedef struct {
 typedef struct {
     const request *request;
     const spvf_kernel_info *info;
+    way way;
     spvf_buffer *out, *spilled;
     spvf_argument args[MOST_ARGS];
 } arguments;
 
-/* A struct that is not among the parameters, in memory of device cpu. */
-static spvf_buffer *spill(const request *r, const void *bytes, uint64_t size) {
+/* A struct that is not among the parameters, in memory of the device. */
+static spvf_buffer *spill(const arguments *a, const void *bytes, uint64_t size) {
+    spvf_device *d = a->request->machine->device[device_of[a->way]];
     spvf_buffer *b;
-    if (size != r->size ||
-        spvf_buffer_create(r->machine->device[CPU], size, NULL, 0, &b) != SPVF_OK)
+    if (size != a->request->size ||
+        spvf_buffer_create(d, size, (void *)(uintptr_t)bytes, SPVF_COPY_HOST, &b) != SPVF_OK)
         abort();
-    memcpy(spvf_buffer_address(b), bytes, size);
     return b;
 }
 
@@ -338,7 +402,7 @@ static void set(void *user, size_t index, const void *bytes) {
     const spvf_arg_info *info = a->info->args[index];
     spvf_argument *to = &a->args[index];
     if (info->spilled)
-        *to = (spvf_argument){.buffer = a->spilled = spill(a->request, bytes, info->size)};
+        *to = (spvf_argument){.buffer = a->spilled = spill(a, bytes, info->size)};
     else if (info->kind == SPVF_ARG_BUFFER)
         *to = (spvf_argument){.buffer = a->out};
     else
@@ -360,27 +424,57 @@ static void set_arguments(const request *r, arguments *a, bool whole) {
     else if (spvf_closure_arguments(a->info, 1, r->bytes, r->size, set, set_part, a) != SPVF_OK)
         r->machine->failure = "spvf_closure_arguments";
     a->args[0] = (spvf_argument){.bytes = &zero, .size = 8};
+    a->args[a->info->arg_count - 2] = (spvf_argument){.buffer = a->out};
     a->args[a->info->arg_count - 1] = (spvf_argument){.bytes = "", .size = 1};
 }
 
 static bool compare(const request *r, const unsigned char *got) {
-    for (size_t n = 0; n < r->size; n++)
-        if (!is_pointer(r->layout, n, 1) && got[n] != r->bytes[n]) return false;
+    for (size_t n = 0; n < r->size * r->layout->items; n++)
+        if (!is_pointer(r->layout, n % r->size, 1) && got[n] != r->bytes[n % r->size]) return false;
     return true;
 }
 
+/* Each item has written. */
+static bool has_copies(const request *r, spvf_queue *q, spvf_buffer *out) {
+    unsigned char got[MOST_BYTES * MOST_ITEMS];
+    return spvf_queue_read(q, out, 0, got, r->size * r->layout->items, NULL, NULL) == SPVF_OK &&
+           spvf_queue_finish(q) == SPVF_OK && compare(r, got);
+}
+
+/* Two launches, which differ in where they write to. */
+static bool run_graph(const arguments *a, const spvf_launch *what) {
+    const request *r = a->request;
+    spvf_device *d = r->machine->device[CPU];
+    spvf_queue *q = r->machine->queue[CPU];
+    spvf_buffer *other = NULL;
+    spvf_graph *g = NULL;
+    spvf_argument args[MOST_ARGS];
+    spvf_launch second = *what;
+    memcpy(args, a->args, sizeof args);
+    second.args = args;
+    bool ok = spvf_buffer_create(d, MOST_BYTES * MOST_ITEMS, NULL, 0, &other) == SPVF_OK &&
+              spvf_graph_create(d, NULL, &g) == SPVF_OK;
+    args[what->arg_count - 2].buffer = other;
+    ok = ok && spvf_graph_launch(g, what, NULL) == SPVF_OK &&
+         spvf_graph_launch(g, &second, NULL) == SPVF_OK && spvf_graph_commit(g) == SPVF_OK &&
+         spvf_graph_run(g, q, NULL, NULL) == SPVF_OK && has_copies(r, q, a->out) &&
+         has_copies(r, q, other);
+    spvf_graph_destroy(g);
+    spvf_buffer_destroy(other);
+    return ok;
+}
+
 static bool launch(const request *r, const spvf_program *p, arguments *a, way w) {
-    unsigned char got[MOST_BYTES];
+    const unsigned items = r->layout->items;
     const spvf_launch what = {.size = sizeof what,
                               .program = (spvf_program *)(uintptr_t)p,
                               .kernel = "k",
-                              .range = {.dims = 1, .global = {1}},
+                              .range = {.dims = 1, .global = {items}, .local = {items}},
                               .args = a->args,
                               .arg_count = a->info->arg_count};
     spvf_queue *q = r->machine->queue[device_of[w]];
-    return spvf_queue_launch(q, &what, NULL, NULL) == SPVF_OK &&
-           spvf_queue_read(q, a->out, 0, got, r->size, NULL, NULL) == SPVF_OK &&
-           spvf_queue_finish(q) == SPVF_OK && compare(r, got);
+    if (w == IN_GRAPH) return run_graph(a, &what);
+    return spvf_queue_launch(q, &what, NULL, NULL) == SPVF_OK && has_copies(r, q, a->out);
 }
 
 /* Has the struct been taken apart?  One with too many members has not. */
@@ -395,7 +489,7 @@ static bool run(const request *r, spvf_module *m, spvf_buffer *out, way w) {
     spvf_program *p;
     const bool whole = !is_apart(spvf_module_kernel(m, 0));
     if (spvf_program_create(r->machine->device[device_of[w]], m, &p) != SPVF_OK) return false;
-    a = (arguments){.request = r, .out = out};
+    a = (arguments){.request = r, .way = w, .out = out};
     a.info = spvf_program_kernel(p, "k");
     bool ok = a.info->arg_count <= MOST_ARGS;
     if (ok) set_arguments(r, &a, whole);
@@ -407,7 +501,7 @@ static bool run(const request *r, spvf_module *m, spvf_buffer *out, way w) {
 
 /* What is left of the parameters with the struct in a buffer. */
 static uint64_t least_area(const layout *l) {
-    uint64_t bytes = 8 + 8 + 1;
+    uint64_t bytes = 8 + 8 + 8 + 1;
     for (unsigned n = 0; n < l->leaf_count; n++)
         if (l->leaves[n].kind == SPECIAL_MEMBER) bytes += 24;
     return bytes;
@@ -416,17 +510,16 @@ static uint64_t least_area(const layout *l) {
 /* May the layout be refused, since there are too many members or bytes?  Too few bytes must be. */
 static bool may_be_refused(const request *r, way w, bool *must) {
     const uint64_t area = r->laid_out.parameter_area;
-    *must = w == LAID_OUT_ON_CPU && area && area < least_area(r->layout);
+    *must = is_laid_out(w) && area && area < least_area(r->layout);
     return *must || (takes_apart(w) && (r->layout->specials || w == DESCRIBED_ON_CHECK));
 }
 
 static bool run_on(const request *r, spvf_buffer *out, way w) {
     const spvf_module_options o = {.size = sizeof o,
                                    .closures = takes_apart(w),
-                                   .layout = w == LAID_OUT_ON_CPU ? &r->laid_out : NULL};
+                                   .layout = is_laid_out(w) ? &r->laid_out : NULL};
     spvf_module *m;
-    const bool described = w == DESCRIBED_ON_CHECK;
-    const char *text = described ? r->described : r->text;
+    const char *text = r->text[form_of[w]];
     bool must;
     const bool may = may_be_refused(r, w, &must);
     r->machine->too_large = false;
@@ -448,29 +541,39 @@ static spvf_layout draw_layout(layout *l) {
 }
 
 static bool try_layout(machine *m, uint64_t seed) {
-    static const char *const names[] = {"on cpu", "on check", "described", "laid out",
-                                        "on the other device"};
+    static const char *const names[] = {
+        "on cpu",     "on check",           "described", "laid out", "laid out on check",
+        "in a graph", "on the other device"};
     static layout l;
-    static kernel_text k, described;
+    static kernel_text k[GIVEN + 1];
     static unsigned char bytes[MOST_BYTES];
     l = (layout){.random = seed};
+    l.items = 1 + below(&l, MOST_ITEMS);
     const extent e = draw_struct(&l, 0, LAST_IS_POINTER);
     if (e.size > MOST_BYTES) return true;
     for (size_t n = 0; n < e.size; n++) bytes[n] = (unsigned char)below(&l, 256);
-    put_kernel(&k, &l, e, false);
-    put_kernel(&described, &l, e, true);
-    const request r = {m, &l, k.text, described.text, bytes, e.size, draw_layout(&l), below(&l, 2)};
+    for (form as = TYPED; as <= GIVEN; as++) put_kernel(&k[as], &l, e, as);
+    const request r = {.machine = m,
+                       .layout = &l,
+                       .text = {k[TYPED].text, k[DESCRIBED].text, k[GIVEN].text},
+                       .bytes = bytes,
+                       .size = e.size,
+                       .laid_out = draw_layout(&l),
+                       .optimized = below(&l, 2)};
     bool ok = true;
     for (way w = 0; w < WAYS && ok && m->name[device_of[w]]; w++) {
+        const size_t room = MOST_BYTES * MOST_ITEMS;
         spvf_buffer *out;
-        ok = spvf_buffer_create(m->device[device_of[w]], MOST_BYTES, NULL, 0, &out) == SPVF_OK;
+        ok = spvf_buffer_create(m->device[device_of[w]], room, NULL, 0, &out) == SPVF_OK;
         if (!ok) break;
         void *address = device_of[w] == CPU ? spvf_buffer_address(out) : NULL;
         memcpy(bytes + l.pointers[l.count - 1], &address, sizeof address);
+        for (unsigned n = 0; n < l.count && w == LAID_OUT_ON_CHECK; n++)
+            memset(bytes + l.pointers[n], 0, sizeof address); /* it has no addresses */
         ok = run_on(&r, out, w);
         if (!ok)
-            printf("%s\n%s: %s\n", w == DESCRIBED_ON_CHECK ? described.text : k.text, names[w],
-                   l.text);
+            printf("%s\n%s: seed %llu: %s\n", r.text[form_of[w]], names[w],
+                   (unsigned long long)seed, l.text);
         spvf_buffer_destroy(out);
     }
     return ok && !m->failure;
