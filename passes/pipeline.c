@@ -166,7 +166,7 @@ const char pass_thread_lowering[] =
     "step_pointers,"    /* addresses are a register and a constant */
     "dce,"              /* counters that only addresses had */
     "align,"            /* accesses of neighbours become one */
-    "merge_loads,"      /* if the address of all is aligned as it must be */
+    "merge_accesses,"      /* if the address of all is aligned as it must be */
     "expand,"           /* only operations that the target has, and functions, are left */
     "builtins,"         /* functions become code of a library */
     "simplifycfg,"      /* the edges of that code */

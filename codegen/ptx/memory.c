@@ -130,6 +130,17 @@ static unsigned count_together(const access *a, unsigned first, unsigned n) {
     return most;
 }
 
+/* How many words elements of 8 or 16 bits from number `first` of n on are, if they are more than
+ * one instruction could access as elements; 0: they are not. */
+static unsigned count_words(const access *a, unsigned first, unsigned n) {
+    if (a->size > 2 || ir_is_bool(a->element)) return 0;
+    unsigned words = 4, each = 4 / a->size;
+    while (words > 4 / each &&
+           (words * 4 > a->align || first % (words * each) || first + words * each > n))
+        words /= 2;
+    return words > 4 / each ? words : 0;
+}
+
 /* "{%r1, %r2}", or the one register. */
 static const char *list_of(const access *a, const char *const *r, unsigned n) {
     if (n == 1) return *r;
@@ -187,6 +198,25 @@ static void load_bools(const access *a, const ir_inst *i) {
     }
 }
 
+/* The elements that are a word, from number `lane` on. */
+static void take_word(const access *a, const ir_inst *i, unsigned lane, const char *word) {
+    if (ptx_class_of(a->fn->w->m, a->element) == PTX_B16)
+        ptx_put(a->fn, "mov.b32 {%s, %s}, %s", ptx_result(a->fn, i, lane),
+                ptx_result(a->fn, i, lane + 1), word);
+    else
+        for (unsigned k = 0; k < 4 / a->size; k++)
+            ptx_put(a->fn, "bfe.u32 %s, %s, %u, %u", ptx_result(a->fn, i, lane + k), word,
+                    k * 8 * a->size, 8 * a->size);
+}
+
+static void load_words(const access *a, const ir_inst *i, unsigned lane, unsigned words) {
+    const char *word[4];
+    for (unsigned k = 0; k < words; k++) word[k] = ptx_temporary(a->fn, PTX_B32);
+    ptx_put(a->fn, "ld%s%s.b32 %s, %s", a->how, width_suffix(words), list_of(a, word, words),
+            ptx_place(a->fn, a->address, (int64_t)lane * a->size));
+    for (unsigned k = 0; k < words; k++) take_word(a, i, lane + k * (4 / a->size), word[k]);
+}
+
 static void write_load(ptx_func *fn, const ir_inst *i) {
     access a = access_of(fn, i, ir_arg(i, 0), i->type);
     ptx_class c = ptx_class_of(fn->w->m, a.element);
@@ -197,6 +227,12 @@ static void write_load(ptx_func *fn, const ir_inst *i) {
     }
     for (unsigned lane = 0; lane < lanes; lane += n) {
         const char *to[4];
+        unsigned words = count_words(&a, lane, lanes);
+        if (words) {
+            load_words(&a, i, lane, words);
+            n = words * 4 / a.size;
+            continue;
+        }
         n = count_together(&a, lane, lanes);
         for (unsigned k = 0; k < n; k++) to[k] = ptx_result(fn, i, lane + k);
         if (a.align >= a.size)
@@ -239,6 +275,34 @@ static const char *stored_register(ptx_func *fn, const ir_inst *v, unsigned lane
     return moved;
 }
 
+static const char *pack(ptx_func *fn, const char *low, const char *high, const char *bytes) {
+    const char *r = ptx_temporary(fn, PTX_B32);
+    ptx_put(fn, "prmt.b32 %s, %s, %s, %s", r, low, high, bytes);
+    return r;
+}
+
+/* A word of the elements from number `lane` on. */
+static const char *packed_word(const access *a, const ir_inst *v, unsigned lane) {
+    ptx_func *fn = a->fn;
+    const char *x[4];
+    for (unsigned k = 0; k < 4 / a->size; k++) x[k] = stored_register(fn, v, lane + k);
+    if (ptx_class_of(fn->w->m, a->element) == PTX_B16) {
+        const char *r = ptx_temporary(fn, PTX_B32);
+        ptx_put(fn, "mov.b32 %s, {%s, %s}", r, x[0], x[1]);
+        return r;
+    }
+    if (a->size == 2) return pack(fn, x[0], x[1], "0x5410");
+    const char *low = pack(fn, x[0], x[1], "0x40"), *high = pack(fn, x[2], x[3], "0x40");
+    return pack(fn, low, high, "0x5410");
+}
+
+static void store_words(const access *a, const ir_inst *v, unsigned lane, unsigned words) {
+    const char *word[4];
+    for (unsigned k = 0; k < words; k++) word[k] = packed_word(a, v, lane + k * (4 / a->size));
+    ptx_put(a->fn, "st%s%s.b32 %s, %s", a->how, width_suffix(words),
+            ptx_place(a->fn, a->address, (int64_t)lane * a->size), list_of(a, word, words));
+}
+
 static void write_store(ptx_func *fn, const ir_inst *i) {
     const ir_inst *v = ir_arg(i, 0);
     access a = access_of(fn, i, ir_arg(i, 1), v->type);
@@ -246,6 +310,12 @@ static void write_store(ptx_func *fn, const ir_inst *i) {
     unsigned lanes = ir_lanes(v->type), n;
     for (unsigned lane = 0; lane < lanes; lane += n) {
         const char *from[4];
+        unsigned words = count_words(&a, lane, lanes);
+        if (words) {
+            store_words(&a, v, lane, words);
+            n = words * 4 / a.size;
+            continue;
+        }
         n = count_together(&a, lane, lanes);
         for (unsigned k = 0; k < n; k++) from[k] = stored_register(fn, v, lane + k);
         if (a.align < a.size) {

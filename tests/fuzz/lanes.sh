@@ -21,7 +21,7 @@ fi
 check kernels "$build/tests/fuzz/lanes" -n 3000 -s 1 "$build/seeds/lanes"
 cp "$work/said" "$work/lanes"
 
-for counter in $(sed -nE 's/^COUNTER\((vectorize|dots|array_words|step_pointers|merge_loads), ([a-z]+),.*/\1.\2/p' ir/counters.def); do
+for counter in $(sed -nE 's/^COUNTER\((vectorize|dots|array_words|step_pointers|merge_accesses), ([a-z]+),.*/\1.\2/p' ir/counters.def); do
     check "$counter" grep -Eq "^$counter: [1-9]" "$work/lanes"
 done
 

@@ -327,6 +327,38 @@ static void access_own(lanes *g, unsigned buffer) {
         store(g, value_for(g, b->elem), p, align);
 }
 
+static ir_type part_type(lanes *g, const lanes_buffer *b) {
+    static const ir_type types[] = {IR_I8,  IR_I16, IR_F16, IR_I32,
+                                    IR_F32, IR_I64, IR_F64, IR_I16 | 2u << 5};
+    return ir_is_float(ir_elem(b->elem)) ? ir_elem(b->elem) : types[lanes_below(g, 8)];
+}
+
+/* Neighbours, which are parts of the item's elements, one by one and in several orders; what comes
+ * in between may access them, too. */
+static void access_parts(lanes *g, unsigned buffer) {
+    enum { MOST_PARTS = 16 };
+    const lanes_buffer *b = &g->k->buffer[buffer];
+    ir_type t = part_type(g, b);
+    uint64_t size = size_of(g, t), n = b->per * size_of(g, b->elem) / size;
+    unsigned order = lanes_byte(g), loads = lanes_byte(g),
+             align = (unsigned)ir_alignof(g->f->module, t);
+    unsigned least = (unsigned)ir_alignof(g->f->module, b->elem);
+    ir_inst *first = own_place(g, buffer, lanes_number(g, IR_I64, 0));
+    if (loads % 4 == 0) loads = 0; /* stores only */
+    for (unsigned k = 0; k < MOST_PARTS; k++) {
+        unsigned at = k ^ order % 4;
+        bool mixed = order & 8 && k & 1 && (t == IR_F32 || t == IR_F64);
+        ir_type of = !mixed ? t : t == IR_F32 ? IR_I32 : IR_I64;
+        if (at >= n) continue;
+        ir_inst *p = step(g, first, lanes_number(g, IR_I64, at), size);
+        if (loads >> k % 8 & 1 && !(ir_is_float(ir_elem(of)) && of != ir_elem(b->elem)))
+            keep_loaded(g, ir_build_load(&g->b, of, p, align < least ? align : least, 0));
+        else
+            store(g, value_for(g, of), p, align < least ? align : least);
+        if (order & 16 && lanes_byte(g) % 8 == 7) access_own(g, buffer);
+    }
+}
+
 /* A 32-bit piece of the item's part of the first buffer. */
 static ir_inst *any_piece(lanes *g) {
     ir_inst *p = own_place(g, 0, any_own_element(g, &g->k->buffer[0]));
@@ -367,6 +399,8 @@ void lanes_access(lanes *g) {
     case LANES_OWN:
         if (!buffer && lanes_byte(g) & 1)
             by_pointer(g);
+        else if (lanes_byte(g) % 8 == 5)
+            access_parts(g, buffer);
         else
             access_own(g, buffer);
         break;

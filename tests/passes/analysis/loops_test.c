@@ -63,7 +63,7 @@ Test(loops, standard) { check_all(NULL); }
 Test(loops, threads) {
     const ir_target target = {.has_fma = true, .has_short_ids = true, .private_is_far = true};
     for (uint64_t seed = 0; seed < SEEDS; seed++)
-        check(seed & 1 ? "array_words,mem2reg,gvn,step_pointers,merge_loads,dce" : "threads",
+        check(seed & 1 ? "array_words,mem2reg,gvn,step_pointers,merge_accesses,dce" : "threads",
               &target, seed);
 }
 
