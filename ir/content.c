@@ -167,11 +167,17 @@ static void add_global(packer *p, const ir_global *g) {
     }
 }
 
-void ir_content(const ir_func *f, ir_text *out, ir_global_list *globals) {
+void ir_contents(const ir_func *const *funcs, uint32_t count, ir_text *out,
+                 ir_global_list *globals) {
+    const ir_module *m = funcs[0]->module;
     content c = {.globals = globals};
-    packer p = {.format = &format, .m = f->module, .out = out, .arena = out->arena, .user = &c};
-    pack_number(&p, f->module->pointer_bits);
-    number_of_func(&p, f);
+    packer p = {.format = &format, .m = m, .out = out, .arena = out->arena, .user = &c};
+    pack_number(&p, m->pointer_bits);
+    for (uint32_t n = 0; n < count; n++) number_of_func(&p, funcs[n]);
     for (uint32_t n = 0; n < c.funcs.n; n++) add_func(&p, c.funcs.data[n]);
     for (uint32_t n = 0; n < globals->n; n++) add_global(&p, globals->data[n]);
+}
+
+void ir_content(const ir_func *f, ir_text *out, ir_global_list *globals) {
+    ir_contents(&f, 1, out, globals);
 }

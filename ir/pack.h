@@ -41,5 +41,8 @@ typedef ir_vec(const ir_global *) ir_global_list;
  * names are, and nothing else decides what f is compiled to.  The globals that it needs are listed
  * in an order that the bytes imply; the list lies in out's arena. */
 void ir_content(const ir_func *f, ir_text *out, ir_global_list *globals);
+/* The same for at least one function of a module, in this order, and for what they share. */
+void ir_contents(const ir_func *const *funcs, uint32_t count, ir_text *out,
+                 ir_global_list *globals);
 
 #endif

@@ -1,5 +1,6 @@
 /* cubin.c — the text of a program becomes code of the device, which the driver's compiler makes and
- * the cache keeps: for the text, the generation of the device and the version of the driver.
+ * the cache keeps: for the hash of the text, the generation of the device and the version of the
+ * driver.  The text itself is only needed by the compiler.
  *
  * The compiler takes a hundred times longer than ours, and loading what it has made a thousandth of
  * that.  Of processes that want the same code at once, one compiles and the others wait for its
@@ -16,14 +17,15 @@ enum { LOG_SIZE = 8192 };
 
 typedef struct {
     cuda *d;
-    const char *ptx;
-    size_t size; /* of the text with the 0 at its end */
+    rt_program *p;
+    const rt_ptx_options *options;
+    cuda_text *text;
     rt_entry entry;
     char log[LOG_SIZE];
     cu_module module;
 } loading;
 
-static rt_key key_of(const cuda *d, const char *ptx, size_t size) {
+static rt_key key_of(const cuda *d, const cuda_text *text) {
     static const char kind[] = "cubin";
     const uint32_t numbers[] = {(uint32_t)d->version, d->generation};
     rt_hash h;
@@ -31,7 +33,7 @@ static rt_key key_of(const cuda *d, const char *ptx, size_t size) {
     rt_hash_begin(&h);
     rt_hash_add(&h, kind, sizeof kind);
     rt_hash_add(&h, numbers, sizeof numbers);
-    rt_hash_add(&h, ptx, size);
+    rt_hash_add(&h, text->hash, sizeof text->hash);
     rt_hash_end(&h, key.bytes);
     return key;
 }
@@ -63,10 +65,11 @@ IR_NORETURN static void refuse(spvf_context *context, const char *log, const cha
 
 static cu_result link_text(loading *l, cu_link link) {
     const cu_calls *cu = l->d->cu;
-    void *text = (void *)(uintptr_t)l->ptx; /* which stays as it is */
+    const char *ptx = l->text->ptx.text;
+    void *text = (void *)(uintptr_t)ptx; /* which stays as it is */
     void *code;
-    size_t size;
-    cu_result error = cu->link_add(link, CU_JIT_INPUT_PTX, text, l->size, "program", 0, NULL, NULL);
+    size_t size = strlen(ptx) + 1;
+    cu_result error = cu->link_add(link, CU_JIT_INPUT_PTX, text, size, "program", 0, NULL, NULL);
     if (!error) error = cu->link_complete(link, &code, &size);
     if (!error) error = cu->load(&l->module, code);
     if (!error) rt_entry_write(&l->entry, code, size, &l->d->base.context->cx);
@@ -82,7 +85,7 @@ static void compile(loading *l) {
     cu_result error = link_text(l, link);
     d->cu->link_end(link);
     l->log[LOG_SIZE - 1] = 0;
-    if (error && *l->log) refuse(d->base.context, l->log, l->ptx);
+    if (error && *l->log) refuse(d->base.context, l->log, l->text->ptx.text);
     cuda_must(d, "cuLinkAddData", error);
 }
 
@@ -95,14 +98,18 @@ static bool load_entry(loading *l) {
 
 static void load_or_compile(void *arg) {
     loading *l = arg;
-    if (!load_entry(l)) compile(l);
+    rt_ptx *ptx = &l->text->ptx;
+    if (load_entry(l)) return;
+    if (!ptx->text)
+        ptx->text = rt_make_ptx(l->d->base.context, l->p->module, l->options, &l->p->arena).text;
+    compile(l);
 }
 
-cu_module cuda_load(cuda *d, const char *ptx, const rt_object_image *cubin) {
+cu_module cuda_load(cuda *d, rt_program *p, const rt_ptx_options *o, cuda_text *text) {
     ir_ctx *cx = &d->base.context->cx;
-    loading l = {.d = d, .ptx = ptx, .size = strlen(ptx) + 1};
-    if (cubin && !d->cu->load(&l.module, cubin->bytes)) return l.module;
-    const rt_key key = key_of(d, ptx, l.size);
+    loading l = {.d = d, .p = p, .options = o, .text = text};
+    if (text->cubin && !d->cu->load(&l.module, text->cubin->bytes)) return l.module;
+    const rt_key key = key_of(d, text);
     ir_begin_stage(cx, "driver", NULL);
     rt_entry_begin(&d->cache, &key, &l.entry);
     bool ok = ir_try(cx, load_or_compile, &l);

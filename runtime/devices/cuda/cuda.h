@@ -5,6 +5,7 @@
  *   memory.c     memory and programs
  *   variants.c   programs made again for some launches
  *   constants.c  and for values of arguments that are marked
+ *   texts.c      kernels as PTX, or what the cache knows of that
  *   cubin.c      code of the device, which the cache keeps
  *   copies.c     copies and fills
  *   staging.c    memory of the host that small copies go through
@@ -389,9 +390,19 @@ bool cuda_note_end(cuda *d, cu_result error);
 /* Of the submissions that have not ended: "'k', 'l'". */
 void cuda_list_kernels(cuda *d, char *out, size_t size);
 
-/* The text of a program, made ready; throws after a message that shows the line which the driver's
- * compiler refuses.  `cubin` is what it was assembled to, or NULL. */
-cu_module cuda_load(cuda *d, const char *ptx, const rt_object_image *cubin);
+/* The kernels of a program for the device. */
+typedef struct {
+    rt_ptx ptx;                   /* its text is NULL if the cache knows what else there is */
+    uint8_t hash[RT_HASH_BYTES];  /* of the text */
+    const rt_object_image *cubin; /* what the text was assembled to, or NULL */
+} cuda_text;
+/* In the program's arena; throws. */
+cuda_text cuda_find_text(cuda *d, rt_program *p, const rt_ptx_options *o);
+/* What the cache keeps of it, and the reverse; false: the bytes are something else. */
+void cuda_put_text(const cuda_text *t, ir_text *out);
+bool cuda_take_text(const uint8_t *bytes, size_t size, ir_arena *arena, cuda_text *out);
+/* Made ready; throws after a message that shows the line which the driver's compiler refuses. */
+cu_module cuda_load(cuda *d, rt_program *p, const rt_ptx_options *o, cuda_text *text);
 /* rt_driver.assemble: by the compiler of the driver, with its message when it refuses. */
 rt_bytes cuda_assemble(spvf_context *context, ir_arena *a, rt_bytes text, unsigned sm,
                        const char **why_not);

@@ -92,32 +92,18 @@ static bool is_coarse(const rt_ptx *ptx) {
     return false;
 }
 
-/* As there is a cubin of, if there is one: its processor may be an older one of the generation. */
-static rt_ptx write_text(cuda *d, rt_program *p, const rt_ptx_options *o,
-                         const rt_object_image **cubin) {
-    rt_ptx_options older = *o;
-    older.code.sm = cuda_cubin_sm(d, p->module);
-    *cubin = NULL;
-    if (older.code.sm) {
-        rt_ptx ptx = rt_make_ptx(d->base.context, p->module, &older, &p->arena);
-        *cubin = cuda_find_cubin(p->module, ptx.text);
-        if (*cubin || older.code.sm == o->code.sm) return ptx;
-    }
-    return rt_make_ptx(d->base.context, p->module, o, &p->arena);
-}
-
 static void compile(cuda *d, rt_program *p, const rt_ptx_options *o) {
     const uint64_t start = rt_now_ns();
-    const rt_object_image *cubin;
-    rt_ptx ptx = write_text(d, p, o, &cubin);
+    cuda_text text = cuda_find_text(d, p, o);
+    const rt_ptx *ptx = &text.ptx;
     p->functions = NULL; /* of a try that has failed */
-    p->prints = ptx.prints;
-    p->same = p->facts & CUDA_COARSE && !is_coarse(&ptx);
+    p->prints = ptx->prints;
+    p->same = p->facts & CUDA_COARSE && !is_coarse(ptx);
     if (!p->same) {
         cuda_enter(d);
-        if (ptx.n && !p->loaded) p->loaded = cuda_load(d, ptx.text, cubin);
-        for (uint32_t n = 0; n < ptx.n; n++) add_function(d, p, &ptx.kernel[n]);
-        d->base.code.variants += ptx.n;
+        if (ptx->n && !p->loaded) p->loaded = cuda_load(d, p, o, &text);
+        for (uint32_t n = 0; n < ptx->n; n++) add_function(d, p, &ptx->kernel[n]);
+        d->base.code.variants += ptx->n;
     }
     p->compiled = true;
     d->base.code.compile_ns += rt_now_ns() - start;
