@@ -6,6 +6,8 @@
  */
 #include "ir/ir.h"
 
+#include <stdatomic.h>
+
 /* -------------------------------------------------------------------------------- names of symbols
  *
  * One name space for functions and globals.  An entry is never removed, only emptied, so that a
@@ -46,10 +48,13 @@ static symbol *free_symbol(ir_module *m, const char *name) {
 
 /* -------------------------------------------------------------------------------------- modules */
 
+static _Atomic uint64_t last_number;
+
 ir_module *ir_module_new(ir_ctx *cx, const char *name, unsigned pointer_bits) {
     ir_arena arena;
     ir_arena_init(&arena, cx);
     ir_module *m = ir_new(&arena, ir_module);
+    m->number = atomic_fetch_add_explicit(&last_number, 1, memory_order_relaxed) + 1;
     m->cx = cx;
     m->arena = arena;
     m->name = ir_strdup(&m->arena, name);

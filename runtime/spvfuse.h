@@ -141,6 +141,11 @@ typedef struct {
     void (*message)(void *user, const spvf_message *message); /* NULL: messages are dropped */
     void *message_user;
     size_t memory_limit; /* bytes held at once; 0: none */
+    /* spvf_context_reproducer writes so many of the last fusions of the context and launches of devices
+     * that were opened with it; 0: none are remembered */
+    uint32_t remember;
+    size_t remember_contents; /* with what buffers of at most so many bytes held before them */
+    size_t remember_bytes;    /* all of that has at most so many bytes; 0: 256 MiB */
 } spvf_context_options;
 
 /* options NULL: defaults.  The context is to be destroyed.  SPVF_ERROR_ARGUMENT: out is NULL, the
@@ -149,6 +154,21 @@ typedef struct {
 SPVF_API spvf_status spvf_context_create(const spvf_context_options *options, spvf_context **out);
 /* Frees the context, once all that was made with it is destroyed; NULL: nothing happens. */
 SPVF_API void spvf_context_destroy(spvf_context *context);
+/* Writes what the context remembers, as its options say, to a folder, which is made if it is not there:
+ * the last launches of devices that were opened with the context, by queues, graphs or plans, and
+ * its last fusions, the first one first.  Each is a plan, which `spvfuse run` and spvf_plan_load
+ * repeat without the program (docs/DEBUGGING.md); what was launched together is one.  Values,
+ * ranges, sizes of memory and, with `remember_contents`, what memory held before are those of the
+ * launch; other contents are made up, and comments in the plan say so.  A launch is remembered
+ * before it runs, so a fault, a wrong result or an error can be reported after it.  What is
+ * remembered takes memory from malloc; a launch waits until its memory has been copied, and on
+ * devices with memory of their own, until what was launched before has ended.  Contexts that remember
+ * nothing cost nothing.  The files hold data of the program.
+ * *plans, or NULL: how many plans were written.  By any thread that may use the context; others may
+ * launch meanwhile.  SPVF_ERROR_ARGUMENT: a pointer is NULL, or `remember` is 0.  SPVF_ERROR_IO, with a
+ * message: a file cannot be written; those before it are there.  SPVF_ERROR_MEMORY. */
+SPVF_API spvf_status spvf_context_reproducer(spvf_context *context, const char *folder,
+                                             size_t *plans);
 
 /* --------------------------------------------------------------------------------------- module */
 

@@ -103,10 +103,21 @@ template <typename T, void (*destroy)(T *)> class handle {
     std::unique_ptr<T, deleter> owned;
 };
 
+/* What a context is to remember for context::reproducer: so many launches and fusions, with what buffers of
+ * at most `contents` bytes held, in at most `bytes`; 0: 256 MiB. */
+struct recall {
+    std::uint32_t launches = 16;
+    std::size_t contents = 0, bytes = 0;
+};
+
 class context : public handle<spvf_context, spvf_context_destroy> {
   public:
-    context() : handle(std::make_shared<messages>()) {
+    context() : context(recall{0, 0, 0}) {}
+    explicit context(const recall &what) : handle(std::make_shared<messages>()) {
         spvf_context_options options = {};
+        options.remember = what.launches;
+        options.remember_contents = what.contents;
+        options.remember_bytes = what.bytes;
         options.size = sizeof options;
         options.message = [](void *user, const spvf_message *message) {
             static_cast<messages *>(user)->add(*message);
@@ -116,6 +127,12 @@ class context : public handle<spvf_context, spvf_context_destroy> {
     }
     /* All warnings since the last call. */
     std::vector<std::string> warnings() const { return log()->take_warnings(); }
+    /* Writes what is remembered to a folder, as plans; gives their number. */
+    std::size_t reproducer(const std::string &folder) const {
+        std::size_t plans = 0;
+        log()->check(spvf_context_reproducer(get(), folder.c_str(), &plans));
+        return plans;
+    }
 };
 
 class module : public handle<spvf_module, spvf_module_destroy> {
@@ -145,8 +162,8 @@ struct device_info {
     explicit device_info(const spvf_device_info &info)
         : name(text(info.name)), description(text(info.description)), why_not(text(info.why_not)),
           version(text(info.sizes->version)), target(text(info.sizes->target)),
-          takes_spirv(info.takes_spirv), usable(info.usable), missing(info.missing),
-          can(*info.can), parallel(info.sizes->parallel), vector_bytes(info.sizes->vector_bytes),
+          takes_spirv(info.takes_spirv), usable(info.usable), missing(info.missing), can(*info.can),
+          parallel(info.sizes->parallel), vector_bytes(info.sizes->vector_bytes),
           memory(info.sizes->memory), local_memory(info.sizes->local_memory),
           group_items(info.sizes->group_items) {
         const spvf_device_sizes &sizes = *info.sizes;

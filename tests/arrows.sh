@@ -54,7 +54,8 @@ check runtime/packaging
 check runtime/cli runtime/spvfuse_container.h runtime/api/json_string.h
 check runtime/api ir/ frontend/frontend.h passes/fusion/fuse.h passes/lower/reflect.h passes/workgroup/regions.h \
     codegen/codegen.h runtime/spvfuse.h runtime/native/native.h runtime/devices/cpu/cpu.h \
-    runtime/system/environment.h runtime/system/trace.h
+    runtime/system/environment.h runtime/system/lock.h runtime/system/ref.h \
+    runtime/system/trace.h
 check runtime/container ir/ runtime/spvfuse_container.h runtime/api/runtime.h runtime/native/native.h runtime/devices/cpu/cpu.h
 check runtime/plan ir/ runtime/devices/device.h runtime/queue/chain.h
 check runtime/native passes/workgroup/regions.h runtime/api/runtime.h runtime/system/

@@ -234,6 +234,11 @@ spvf_status spvf_context_create(const spvf_context_options *options, spvf_contex
     if (!c) return SPVF_ERROR_MEMORY;
     rt_context_init(c, &o);
     c->cx.keep = IR_SPARE_BYTES;
+    c->past = o.remember ? rt_past_new(&o) : NULL;
+    if (o.remember && !c->past) {
+        spvf_context_destroy(c);
+        return SPVF_ERROR_MEMORY;
+    }
     rt_warn_of_settings(c);
     *out = c;
     return SPVF_OK;
@@ -241,6 +246,7 @@ spvf_status spvf_context_create(const spvf_context_options *options, spvf_contex
 
 void spvf_context_destroy(spvf_context *c) {
     if (!c) return;
+    rt_past_release(c->past);
     ir_ctx_trim(&c->cx);
     if (c->cx.allocate)
         c->cx.release(c->cx.alloc_user, c);

@@ -31,6 +31,8 @@ typedef struct {
 /* What SPVFUSE_LOG says, in the order of its words. */
 typedef enum { RT_LOG_NOTHING = -1, RT_LOG_WARNINGS, RT_LOG_NOTES, RT_LOG_ALL } rt_log_level;
 
+typedef struct rt_past rt_past;
+
 struct spvf_context {
     ir_ctx cx;
     rt_inspection inspection; /* in use if cx.inspection says so */
@@ -40,6 +42,7 @@ struct spvf_context {
     void (*message)(void *user, const spvf_message *message);
     void *message_user;
     rt_log_level log; /* which messages go to standard error, too */
+    rt_past *past;    /* what it remembers of launches (past.c); NULL: nothing */
 };
 
 struct spvf_module {

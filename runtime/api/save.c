@@ -65,13 +65,6 @@ static bool take_bytes(uint64_t n) {
 
 /* ---------------------------------------------------------------------------------------- files */
 
-typedef struct {
-    const char *name; /* in the folder */
-    const void *data;
-    size_t size;
-    bool replaces;
-} file;
-
 static bool write_all(int to, const char *data, size_t size) {
     while (size) {
         ssize_t wrote = write(to, data, size);
@@ -83,33 +76,35 @@ static bool write_all(int to, const char *data, size_t size) {
     return true;
 }
 
-static const char *path_of(char out[sizeof folder + 300], const char *name) {
-    snprintf(out, sizeof folder + 300, "%s/%s", folder, name);
+/* Of a file in a folder; the folder's name is cut if it is longer. */
+enum { MOST_PATH = sizeof folder + 300 };
+static const char *path_of(char out[MOST_PATH], const char *in, const char *name) {
+    snprintf(out, MOST_PATH, "%.3000s/%s", in, name);
     return out;
 }
 
-static bool is_written(const char *name) {
-    char path[sizeof folder + 300];
-    return access(path_of(path, name), F_OK) == 0;
+static bool is_written(const char *in, const char *name) {
+    char path[MOST_PATH];
+    return access(path_of(path, in, name), F_OK) == 0;
 }
 
 /* Another process may have the same number, where both see only a part of the machine. */
-static int open_temporary(char out[sizeof folder + 60]) {
+static int open_temporary(char out[MOST_PATH], const char *in) {
+    char name[60];
     int to, tries = 100;
     do {
-        snprintf(out, sizeof folder + 60, "%s/.%ld-%u", folder, (long)getpid(),
-                 atomic_fetch_add(&temporaries, 1));
-        to = open(out, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+        snprintf(name, sizeof name, ".%ld-%u", (long)getpid(), atomic_fetch_add(&temporaries, 1));
+        to = open(path_of(out, in, name), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                  S_IRUSR | S_IWUSR);
     } while (to < 0 && errno == EEXIST && tries--);
     return to;
 }
 
-/* Under its name there is the whole file, or none. */
-static bool write_file(const file *f) {
-    char path[sizeof folder + 300], temporary[sizeof folder + 60];
-    path_of(path, f->name);
-    if (!f->replaces && is_written(f->name)) return true;
-    int to = open_temporary(temporary);
+bool rt_save_write(const char *in, const rt_save_file *f) {
+    char path[MOST_PATH], temporary[MOST_PATH];
+    path_of(path, in, f->name);
+    if (!f->replaces && is_written(in, f->name)) return true;
+    int to = open_temporary(temporary, in);
     if (to < 0) return false;
     bool ok = write_all(to, f->data, f->size);
     int why = errno;
@@ -138,9 +133,10 @@ static const char *name_of(rt_save *s, const char *kind, const void *data, size_
 }
 
 /* False: a warning has been given, or had been. */
-static bool try_file(rt_save *s, const file *f) {
+static bool try_file(rt_save *s, const rt_save_file *f) {
     errno = 0;
-    if (write_file(f)) return true;
+    if (s->past) return rt_past_add(s->past, f->name, f->data, f->size);
+    if (rt_save_write(folder, f)) return true;
     const int why = errno;
     if (!atomic_exchange(&warned, true))
         ir_report(&s->context->cx, (ir_message){.severity = IR_WARNING},
@@ -149,7 +145,7 @@ static bool try_file(rt_save *s, const file *f) {
     return false;
 }
 
-static void add_file(rt_save *s, const file *f) {
+static void add_file(rt_save *s, const rt_save_file *f) {
     if (!try_file(s, f)) ir_throw(s->arena.cx, IR_ERR_IO);
 }
 
@@ -165,7 +161,7 @@ static void write_source(void *arg) {
     source_job *j = arg;
     const rt_source *from = j->source;
     const char *name = name_of(&j->save, j->kind, from->bytes, from->size);
-    add_file(&j->save, &(file){name, from->bytes, from->size, false});
+    add_file(&j->save, &(rt_save_file){name, from->bytes, from->size, false});
     put_log(name, ir_sprintf(&j->save.arena, "is %.300s%s%.300s", from->name,
                              *j->options ? ", built with " : "", j->options));
 }
@@ -227,18 +223,21 @@ static unsigned element_size(const char *name) {
     return name[0] == 'b' ? 1 : (unsigned)atoi(name + 1) / 8;
 }
 
-bool rt_save_takes_contents(uint64_t bytes) { return bytes <= most_of_buffer; }
+bool rt_save_takes_contents(const rt_save *s, uint64_t bytes) {
+    return bytes <= (s->past ? rt_past_most_of_buffer(s->past) : most_of_buffer);
+}
 
 /* The file with them; NULL: a comment says why there is none. */
 static const char *save_contents(rt_save *s, uint32_t number, const rt_saved_buffer *b) {
     const char *name = name_of(s, "bin", b->contents, b->bytes);
-    if (is_written(name)) return name;
-    if (!take_bytes(b->bytes)) {
+    if (!s->past && is_written(folder, name)) return name;
+    if (!s->past && !take_bytes(b->bytes)) {
         rt_save_comment(s, "b%u has made up contents: SPVFUSE_SAVE_SIZE allows no more", number);
         return NULL;
     }
-    if (try_file(s, &(file){name, b->contents, b->bytes, false})) return name;
-    rt_save_comment(s, "b%u has made up contents: %s", number, strerror(errno));
+    if (try_file(s, &(rt_save_file){name, b->contents, b->bytes, false})) return name;
+    rt_save_comment(s, "b%u has made up contents: %s", number,
+                    s->past ? "the context can remember no more" : strerror(errno));
     return NULL;
 }
 
@@ -272,14 +271,22 @@ void rt_save_value(rt_save *s, uint32_t number, const void *bytes, size_t size) 
     ir_put(&s->declarations, "\n");
 }
 
-static const char *save_module(rt_save *s, const ir_module *m) {
+static const char *save_text(rt_save *s, const ir_module *m) {
     ir_text text = {.arena = &s->arena};
-    if (m == s->module) return s->module_file;
     ir_print_module(&text, m, IR_PRINT_LOC);
     const char *name = name_of(s, "ir", text.data, text.n);
-    add_file(s, &(file){name, text.data, text.n, false});
-    s->module = m;
-    return s->module_file = name;
+    add_file(s, &(rt_save_file){name, text.data, text.n, false});
+    if (s->past) rt_past_note_module(s->past, m->number, name);
+    return name;
+}
+
+const char *rt_save_module(rt_save *s, const ir_module *m) {
+    for (uint32_t n = 0; n < s->modules.n; n++)
+        if (s->modules.data[n].module == m) return s->modules.data[n].file;
+    const char *name = s->past ? rt_past_module(s->past, m->number, &s->arena) : NULL;
+    if (!name) name = save_text(s, m);
+    *ir_push(&s->arena, &s->modules) = (rt_saved_module){m, name};
+    return name;
 }
 
 static void put_sizes(rt_save *s, const char *word, const uint64_t sizes[3], uint32_t dims) {
@@ -295,7 +302,7 @@ static bool has_whole_groups(const spvf_range *r) {
 }
 
 void rt_save_launch(rt_save *s, const ir_func *kernel, const spvf_range *r, bool uneven) {
-    const char *module = save_module(s, kernel->module);
+    const char *module = rt_save_module(s, kernel->module);
     ir_putf(&s->launches, "launch \"%s\":\"%s\"", module, kernel->name);
     put_sizes(s, "global", r->global, r->dims);
     const bool whole = has_whole_groups(r);
@@ -369,19 +376,32 @@ static void write_plan(void *arg) {
     if (s->comments.n) ir_put(t, s->comments.data);
     if (s->declarations.n) ir_put(t, s->declarations.data);
     if (s->launches.n) ir_put(t, s->launches.data);
-    j->name = ir_sprintf(&s->arena, "%s-%s-%016llx.plan", j->request->kind,
-                         rt_save_plain_name(s, j->request->name), (unsigned long long)s->place);
-    add_file(s, &(file){j->name, t->data, t->n, j->request->replaces});
+    const char *kind = j->request->kind, *name = rt_save_plain_name(s, j->request->name);
+    if (s->past) {
+        j->name = ir_sprintf(&s->arena, "%s-%s.plan", kind, name);
+        rt_past_end(s->past, j->name, t->data, t->n);
+        s->past = NULL;
+        return;
+    }
+    j->name = ir_sprintf(&s->arena, "%s-%s-%016llx.plan", kind, name, (unsigned long long)s->place);
+    add_file(s, &(rt_save_file){j->name, t->data, t->n, j->request->replaces});
     put_log(j->name, "");
 }
 
-void rt_save_plan(spvf_context *context, const rt_save_request *request) {
+static void save(spvf_context *context, const rt_save_request *request, rt_past_plan *past) {
     ir_ctx cx = {.limit = 0};
-    saving j = {.request = request};
-    if (!rt_saves() || atomic_fetch_add(&plans, 1) >= MOST_PLANS) return;
+    saving j = {.request = request, .save.past = past};
     ir_arena_init(&j.save.arena, &cx);
     j.save.context = context;
     j.save.comments.arena = j.save.declarations.arena = j.save.launches.arena = &j.save.arena;
     ir_try(&cx, write_plan, &j);
+    if (j.save.past) rt_past_drop(j.save.past);
     ir_arena_free(&j.save.arena);
+}
+
+void rt_save_plan(spvf_context *context, const rt_save_request *request) {
+    rt_past_plan *past = request->past ? rt_past_begin(request->past) : NULL;
+    if (past) save(context, request, past);
+    if (request->in_folder && atomic_fetch_add(&plans, 1) < MOST_PLANS)
+        save(context, request, NULL);
 }

@@ -1,17 +1,25 @@
-/* save.h — plans that repeat what a program has fused and launched, in the folder of SPVFUSE_SAVE. */
+/* save.h — plans that repeat what a program has fused and launched, in the folder of SPVFUSE_SAVE, or in
+ * memory, where a context remembers them (past.c). */
 #ifndef SPVFUSE_RUNTIME_SAVE_H
 #define SPVFUSE_RUNTIME_SAVE_H
 
 #include "runtime/api/runtime.h"
+
+typedef struct rt_past_plan rt_past_plan;
+
+typedef struct {
+    const ir_module *module;
+    const char *file; /* that has its text */
+} rt_saved_module;
 
 /* A plan that is being written.  Memory comes from malloc, whatever the user's context says. */
 typedef struct {
     spvf_context *context; /* of messages */
     ir_arena arena;
     ir_text comments, declarations, launches;
-    uint64_t place;          /* where it comes from: another one of the same place replaces it */
-    const ir_module *module; /* of the last launch, */
-    const char *module_file; /* and its file */
+    uint64_t place; /* where it comes from: another one of the same place replaces it */
+    ir_vec(rt_saved_module) modules; /* of the launches so far */
+    rt_past_plan *past;              /* where it goes; NULL: into the folder */
 } rt_save;
 
 /* Is there a folder? */
@@ -23,6 +31,8 @@ bool rt_save_is_new(uint64_t number);
  * warning.  With `replaces`, in place of one that has been written of the same place. */
 typedef struct {
     const char *kind, *name;
+    bool in_folder; /* it goes there, */
+    rt_past *past;  /* and into this memory, or NULL */
     bool replaces;
     void (*write)(rt_save *s, void *arg);
     void *arg;
@@ -47,12 +57,14 @@ typedef struct {
     const char *internal; /* what a plan says of it besides, or "" */
 } rt_saved_buffer;
 /* Are contents of so many bytes to be saved?  Otherwise they need not be read. */
-bool rt_save_takes_contents(uint64_t bytes);
+bool rt_save_takes_contents(const rt_save *s, uint64_t bytes);
 /* Declares a buffer by the name that its number makes. */
 void rt_save_buffer(rt_save *s, uint32_t number, const rt_saved_buffer *b);
 /* Declares a value likewise. */
 void rt_save_value(rt_save *s, uint32_t number, const void *bytes, size_t size);
-/* Begins a launch, and puts its module into the folder; arguments and the end of the line follow.
+/* Puts the module where the plan goes, if it is not there; the name of its file. */
+const char *rt_save_module(rt_save *s, const ir_module *m);
+/* Begins a launch, whose module is put there, too; arguments and the end of the line follow.
  * Uneven: the last work-groups may be smaller. */
 void rt_save_launch(rt_save *s, const ir_func *kernel, const spvf_range *range, bool uneven);
 /* Each argument in turn: "b1", "v2", "local 64".  Those of one struct are in braces, and plans do not
@@ -62,5 +74,35 @@ void rt_save_arg(rt_save *s, const ir_func *kernel, uint32_t param, const char *
 /* Saves what spvf_fuse was asked for. (save_fusion.c) */
 void rt_save_fusion(spvf_context *context, const spvf_fuse_options *options,
                     const pass_fuse_request *request);
+
+/* ---------------------------------------------------------------------------------------- files */
+
+typedef struct {
+    const char *name; /* in the folder */
+    const void *data;
+    size_t size;
+    bool replaces;
+} rt_save_file;
+/* Under its name there is the whole file, or none.  False: errno says why. */
+bool rt_save_write(const char *folder, const rt_save_file *f);
+
+/* --------------------------------------------------------------------------------- past (past.c) */
+
+/* As remember, remember_contents and remember_bytes say; NULL: no memory.  With a reference; any
+ * thread may add plans. */
+rt_past *rt_past_new(const spvf_context_options *o);
+void rt_past_retain(rt_past *p); /* NULL: nothing happens, as for the next one */
+void rt_past_release(rt_past *p);
+/* A plan that is to be ended or dropped; NULL: no memory. */
+rt_past_plan *rt_past_begin(rt_past *past);
+void rt_past_end(rt_past_plan *p, const char *name, const char *text, size_t size);
+void rt_past_drop(rt_past_plan *p);
+/* Contents of larger buffers are not remembered. */
+uint64_t rt_past_most_of_buffer(const rt_past_plan *p);
+/* A file that the plan names.  False: there is no room for it. */
+bool rt_past_add(rt_past_plan *p, const char *name, const void *data, size_t size);
+/* The name of the file with the text of a module, which the plan names then; NULL: there is none. */
+const char *rt_past_module(rt_past_plan *p, uint64_t module, ir_arena *a);
+void rt_past_note_module(rt_past_plan *p, uint64_t module, const char *name);
 
 #endif

@@ -224,10 +224,16 @@ static void write_fusion(rt_save *s, void *arg) {
 void rt_save_fusion(spvf_context *context, const spvf_fuse_options *options,
                     const pass_fuse_request *request) {
     fusion f = {.options = options, .request = request};
-    rt_save_request save = {
-        .kind = "fuse", .name = request->name, .write = write_fusion, .arg = &f};
-    if (!rt_saves()) return;
+    rt_save_request save = {.kind = "fuse",
+                            .name = request->name,
+                            .in_folder = rt_saves(),
+                            .past = context->past,
+                            .write = write_fusion,
+                            .arg = &f};
+    if (!save.in_folder && !save.past) return;
     rt_save_plan(context, &save);
+    if (!save.in_folder) return;
     f.measured = save.replaces = true;
+    save.past = NULL;
     rt_save_plan(context, &save);
 }

@@ -2,7 +2,8 @@
  *
  * Launches that follow each other in a submission are one plan, as only the first of them finds
  * memory as it is now.  Of those with the same kernels, ranges and sizes of memory, the first ones
- * are saved.  Arguments that reach the same memory are given one buffer, and begin `at` bytes of it.
+ * are saved; a context remembers all.  Arguments that reach the same memory are given one buffer,
+ * and begin `at` bytes of it.
  * Addresses that lead to memory of a size that is not known, and NULL, become small buffers
  * without contents.  Devices that keep no module save nothing (rt_driver.kernel).
  */
@@ -134,9 +135,9 @@ static const void *read_region(const saving *j, rt_save *s, const region *r) {
 
 static const void *contents_of(const saving *j, rt_save *s, const region *r) {
     if (j->prepares) return NULL;
-    if (!rt_save_takes_contents(r->end - r->begin)) {
-        rt_save_comment(s, "b%u has made up contents: it has more than SPVFUSE_SAVE_BUFFER",
-                        r->name);
+    if (!rt_save_takes_contents(s, r->end - r->begin)) {
+        rt_save_comment(s, "b%u has made up contents: it has more bytes than %s", r->name,
+                        s->past ? "remember_contents" : "SPVFUSE_SAVE_BUFFER");
         return NULL;
     }
     return r->memory ? read_region(j, s, r) : (const void *)(uintptr_t)r->begin;
@@ -222,6 +223,8 @@ static void write_launches(rt_save *s, void *arg) {
     rt_save_comment(s, "spvfuse run -O0 -d %s THIS-FILE", device);
     if (j->follows)
         rt_save_comment(s, "it followed other commands, before which memory held these contents");
+    for (size_t n = 0; n < j->count; n++) rt_save_module(s, kernel_at(j, n)->module);
+    memset(&j->regions, 0, sizeof j->regions);
     find_regions(j, s);
     argument at = {.name = 0};
     for (size_t n = 0; n < j->count; n++) {
@@ -243,11 +246,19 @@ static uint64_t add_number(const rt_device *d, uint64_t n, const rt_launch *l) {
     return n;
 }
 
-static void save(spvf_context *c, saving *j) {
+static uint64_t number_of(const saving *j) {
     uint64_t number = j->prepares;
     for (size_t n = 0; n < j->count; n++) number = add_number(j->device, number, launch_at(j, n));
-    if (!rt_save_is_new(number)) return;
-    rt_save_plan(c, &(rt_save_request){.kind = j->count == 1 ? "launch" : "launches",
+    return number;
+}
+
+static void save(spvf_context *c, saving *j) {
+    const bool in_folder = rt_saves() && rt_save_is_new(number_of(j));
+    rt_past *past = j->prepares ? NULL : j->device->context->past;
+    if (!in_folder && !past) return;
+    rt_save_plan(c, &(rt_save_request){.in_folder = in_folder,
+                                       .past = past,
+                                       .kind = j->count == 1 ? "launch" : "launches",
                                        .name = kernel_at(j, 0)->name,
                                        .replaces = !j->prepares,
                                        .write = write_launches,
@@ -263,7 +274,7 @@ static bool can_be_saved(const rt_device *d, const rt_command *c) {
 }
 
 void rt_save_submission(rt_device *d, const rt_submission *s) {
-    if (!rt_saves() || !d->driver->kernel || d->watch) return;
+    if (!rt_is_saved(d) || !d->driver->kernel || d->watch) return;
     for (size_t n = 0, count; n < s->count; n += count ? count : 1) {
         for (count = 0; n + count < s->count && count < MOST_LAUNCHES; count++)
             if (!can_be_saved(d, &s->commands[n + count])) break;

@@ -15,8 +15,14 @@ void rt_shared_init(rt_shared_device *d, const spvf_context_options *options) {
     d->context.cx.keep = IR_SPARE_BYTES; /* each submission takes some memory for a moment */
 }
 
+void rt_shared_remember(rt_shared_device *d, const spvf_context *c) {
+    d->context.past = c->past;
+    rt_past_retain(c->past);
+}
+
 void rt_shared_close(rt_shared_device *d) {
     rt_device_close(d->base);
+    rt_past_release(d->context.past);
     ir_ctx_trim(&d->context.cx);
     rt_lock_free(&d->lock);
 }
@@ -131,7 +137,7 @@ spvf_status rt_shared_submit(rt_shared_device *d, spvf_context *own, rt_submissi
 bool rt_shared_extend(rt_shared_device *d, rt_submission *s, const rt_more *more,
                       spvf_status *status) {
     const rt_driver *driver = d->base->driver;
-    if (!driver->extend || rt_is_traced() || rt_saves()) return false;
+    if (!driver->extend || rt_is_traced() || rt_is_saved(d->base)) return false;
     if (!rt_lock_try(&d->lock)) return false;
     ir_status failure = IR_OK;
     bool taken = !d->lost && driver->extend(d->base, s, more, &failure);

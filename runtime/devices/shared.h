@@ -20,6 +20,8 @@ typedef struct {
 
 /* Without a base, which `rt_shared_run` opens; the messages of its context are as the options say. */
 void rt_shared_init(rt_shared_device *d, const spvf_context_options *options);
+/* What it launches is remembered by the context, if that remembers anything. */
+void rt_shared_remember(rt_shared_device *d, const spvf_context *c);
 void rt_shared_close(rt_shared_device *d);
 /* Runs the body with the device's lock, and its context's error handling. */
 spvf_status rt_shared_run(rt_shared_device *d, void (*body)(void *arg), void *arg);

@@ -55,7 +55,8 @@ _on_message = CFUNCTYPE(None, c_void_p, POINTER(_Message))
 
 class _ContextOptions(Structure):
     _fields_ = [("size", c_size_t), ("allocate", c_void_p), ("release", c_void_p), ("alloc_user", c_void_p),
-                ("message", _on_message), ("message_user", c_void_p), ("memory_limit", c_size_t)]
+                ("message", _on_message), ("message_user", c_void_p), ("memory_limit", c_size_t),
+                ("remember", c_uint32), ("remember_contents", c_size_t), ("remember_bytes", c_size_t)]
 
 
 class _SpecValue(Structure):
@@ -194,6 +195,7 @@ for _name, _result, *_arguments in [
         ("spvf_feature", c_char_p, c_char_p),
         ("spvf_feature_name", c_char_p, c_size_t, c_void_p),
         ("spvf_context_create", c_int, POINTER(_ContextOptions), _out),
+        ("spvf_context_reproducer", c_int, c_void_p, c_char_p, POINTER(c_size_t)),
         ("spvf_module_load", c_int, c_void_p, c_char_p, c_char_p, c_size_t, POINTER(_ModuleOptions), _out),
         ("spvf_module_optimize", c_int, c_void_p, POINTER(_PassOptions)),
         ("spvf_module_kernel_count", c_size_t, c_void_p),
@@ -339,9 +341,12 @@ class DeviceInfo:
 
 
 class Context:
-    """Where modules are read and fused.  `warnings` has the messages of calls that have not failed."""
+    """Where modules are read and fused.  `warnings` has the messages of calls that have not failed.
 
-    def __init__(self) -> None:
+    It remembers the last `remember` launches and fusions, with what buffers of at most `contents` bytes
+    held, in at most `remember_bytes` (0: 256 MiB), for `reproducer`."""
+
+    def __init__(self, *, remember: int = 0, contents: int = 0, remember_bytes: int = 0) -> None:
         self.warnings: list[str] = []
         self._messages: list[str] = []
         self._handle: int | None = None
@@ -352,7 +357,8 @@ class Context:
 
         self._callback = _on_message(on_message)
         handle = c_void_p()
-        options = _ContextOptions(size=ctypes.sizeof(_ContextOptions), message=self._callback)
+        options = _ContextOptions(size=ctypes.sizeof(_ContextOptions), message=self._callback, remember=remember,
+                                  remember_contents=contents, remember_bytes=remember_bytes)
         self._check(_library.spvf_context_create(byref(options), byref(handle)))
         self._handle = handle.value
 
@@ -367,6 +373,12 @@ class Context:
             return
         text = "\n".join(messages) or _library.spvf_status_name(status).decode()
         raise (Refused if status == _REFUSED else Error)(text)
+
+    def reproducer(self, folder: str | os.PathLike[str]) -> int:
+        """Writes what is remembered to a folder, as plans that `spvfuse run` repeats; gives their number."""
+        plans = c_size_t()
+        self._check(_library.spvf_context_reproducer(self._handle, os.fsencode(folder), byref(plans)))
+        return plans.value
 
     def load(self, source: str | os.PathLike[str] | bytes, *, name: str | None = None,
              specs: Mapping[int, int] | None = None, build: str | None = None) -> Module:

@@ -25,6 +25,7 @@ void dev_print(void *user, const char *text) {
 void dev_context(spvf_device *d, spvf_context *out) {
     const spvf_context_options o = {.size = sizeof o, .message = speak, .message_user = d};
     rt_context_init(out, &o);
+    out->past = d->shared.context.past;
 }
 
 /* ------------------------------------------------------------------------------------- commands */
@@ -80,6 +81,7 @@ static spvf_device *new_device(const spvf_context *context) {
     d->message_user = context->message_user;
     const spvf_context_options o = {.size = sizeof o, .message = speak, .message_user = d};
     rt_shared_init(&d->shared, &o);
+    rt_shared_remember(&d->shared, context);
     return d;
 }
 

@@ -3,6 +3,7 @@ import array
 import gc
 import pathlib
 import sys
+import tempfile
 import unittest
 
 import spvfuse
@@ -130,6 +131,20 @@ class Running(unittest.TestCase):
         self.device.launch(self.program["add"], COUNT, self.z, self.y, self.z)
         self.device.finish()
         self.check(2)
+
+    def test_reproducer(self):
+        context = spvfuse.Context(remember=2, contents=1 << 20)
+        device = context.device("cpu")
+        program = device.program(context.load(kernels))
+        for factor in (1, 2, 3):
+            device.launch(program["scale"], COUNT, factor, self.x, self.z, local=64)
+        device.finish()
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name) / "a folder"
+            self.assertEqual(context.reproducer(folder), 2)
+            self.assertEqual((folder / "saved.log").read_text(), "000002-launch-scale.plan\n000003-launch-scale.plan\n")
+            with self.assertRaisesRegex(spvfuse.Error, "remembers nothing"):
+                self.context.reproducer(folder)
 
     def test_prepare(self):
         self.program.prepare("scale", COUNT, 64)

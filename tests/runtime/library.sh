@@ -155,6 +155,37 @@ sizes() {
 }
 case $build in build) check "devices for a program in C++" sizes ;; esac
 
+# What a context remembers, for a program in C++.
+cat >"$work/recall.cpp" <<'C'
+#include "runtime/spvfuse.hpp"
+#include <string>
+int main(int, char **argv) {
+    spvf::recall what;
+    what.contents = 1 << 20;
+    spvf::context context(what), other;
+    spvf::device device(context, "cpu");
+    spvf::program program(device, spvf::module(context, argv[1]));
+    std::vector<int> a(64), b(64, 3);
+    spvf::buffer to(device, a), from(device, b);
+    spvf::queue queue(device);
+    queue.launch(program, "add", spvf::range(64, 8), to, from, 4);
+    queue.finish();
+    if (context.reproducer(argv[2]) != 1) return 1;
+    try {
+        other.reproducer(argv[2]);
+    } catch (const spvf::error &e) {
+        return std::string(e.what()).find("remembers nothing") == std::string::npos;
+    }
+    return 2;
+}
+C
+recall() {
+    g++ -std=c++17 -Wall -Wextra -I. "$work/recall.cpp" -o "$work/recall" "$build/libspvfuse.a" -lm &&
+        "$work/recall" "$work/ahead.ir" "$work/recalled" && echo 'expect b0[0..63] = 7' >>"$work/recalled/000001-launch-add.plan" &&
+        "$build/spvfuse" run -O0 "$work/recalled/000001-launch-add.plan"
+}
+case $build in build) check "what a context remembers, in C++" recall ;; esac
+
 # What the loader and the compiler were asked for, and that nothing says where it was built.
 is_hardened() {
     for file in "$build/libspvfuse.so" "$build/libspvfuse_icd.so" "$build/spvfuse"; do
