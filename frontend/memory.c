@@ -113,19 +113,20 @@ void spv_read_store(reader *r) {
 /* What an address is a known distance from: *offset bytes. */
 static ir_inst *base_of(ir_inst *p, uint64_t *offset) {
     *offset = 0;
-    while (p->op == IR_OP_ptradd && ir_is_const(ir_arg(p, 1))) {
-        *offset += ir_arg(p, 1)->imm.bits;
-        p = ir_arg(p, 0);
+    for (;; p = ir_arg(p, 0)) {
+        const bool sum = p->op == IR_OP_ptradd && ir_is_const(ir_arg(p, 1));
+        if (sum) *offset += ir_arg(p, 1)->imm.bits;
+        if (!sum && p->op != IR_OP_ptrcast) return p;
     }
-    return p;
 }
 
-/* LLVM gives a copy the alignment of its target, also if that of a struct by value is less. */
+/* LLVM gives a copy the alignment of its target, also if that of a parameter is less: a struct by value, or
+ * a pointer to one. */
 static uint32_t limit_align(reader *r, ir_inst *p, uint32_t align) {
     uint64_t offset;
     const ir_inst *base = base_of(p, &offset);
     const ir_param *param = base->op == IR_OP_param ? &r->b.f->param[base->imm.index] : NULL;
-    if (!param || !(param->attrs & IR_PARAM_BYVAL) || !param->align) return align;
+    if (!param || !param->align) return align;
     uint32_t known = param->align;
     while (offset & (known - 1)) known /= 2;
     if (known >= align) return align;
