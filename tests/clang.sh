@@ -41,6 +41,7 @@ for compiler; do
     mkdir -p "$folder/build"
     find "$folder" -mindepth 1 -maxdepth 1 ! -name build ! -name '.ninja*' -exec rm -rf {} +
     git ls-files -z -co --exclude-standard | xargs -0 cp -p --parents -t "$folder"
+    (cd "$folder" && git init -q && git add -A) # some tests ask which files there are
     (cd "$folder" && check "$compiler") || status=1
 done
 exit $status

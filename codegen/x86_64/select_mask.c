@@ -165,7 +165,7 @@ static x86_row blend_row(ir_type t) {
 }
 
 bool x86_is_blend(const ir_inst *i) {
-    return i->op == IR_OP_mach && x86_kind_of(i) == MACH_MASKED &&
+    return i->op == IR_OP_mach && x86_kind_of(i) == MACH_MASKED && ir_is_vector(i->type) &&
            x86_row_of(i) == blend_row(i->type);
 }
 

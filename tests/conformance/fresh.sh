@@ -10,6 +10,7 @@ root=$build/debian12
 command -v debootstrap >/dev/null || { echo "fresh.sh: debootstrap is needed" >&2; exit 1; }
 [ "$(id -u)" = 0 ] || { echo "fresh.sh: must run as root" >&2; exit 1; }
 
+unset TMPDIR # the root has no such folder
 # shellcheck source=tests/conformance/mirror.sh
 . tests/conformance/mirror.sh
 

@@ -9,6 +9,7 @@ command -v debootstrap >/dev/null || { echo "newcomer.sh: debootstrap is needed"
 [ "$(id -u)" = 0 ] || { echo "newcomer.sh: must run as root" >&2; exit 1; }
 trap 'rm -rf "$root"' EXIT
 
+unset TMPDIR # the root has no such folder
 # shellcheck source=tests/conformance/mirror.sh
 . tests/conformance/mirror.sh
 

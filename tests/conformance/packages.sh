@@ -11,6 +11,7 @@ done
 [ "$(id -u)" = 0 ] || { echo "packages.sh: must run as root" >&2; exit 1; }
 trap 'rm -rf "$root"' EXIT
 
+unset TMPDIR # the root has no such folder
 # shellcheck source=tests/conformance/mirror.sh
 . tests/conformance/mirror.sh
 

@@ -233,7 +233,7 @@ static void list_devices(void *arg) {
     none.why_not = there ? "no implementation has a device" : "no OpenCL loader (libOpenCL.so.1)";
     if (!n) j->each(j->user, &none);
     for (unsigned i = 0; i < n; i++) {
-        spvf_device_info info;
+        spvf_device_info info = {0};
         list_one(&cl, devices[i], i, &j->arena, &info);
         j->each(j->user, &info);
     }
