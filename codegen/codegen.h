@@ -84,6 +84,7 @@ typedef struct {
 /* Code from `at` on was made of that place in file `file` of the object; ascending. */
 typedef struct {
     uint32_t at, file, line, column; /* line 0: not known */
+    bool prologue_end;               /* where debuggers stop that are asked for the function */
 } cg_line;
 
 /* A type as debuggers know them; `of` is the number of another one. */

@@ -703,8 +703,9 @@ ir_global *ir_global_new(ir_module *m, const char *name, ir_space space, ir_type
 ir_global *ir_global_find(const ir_module *m, const char *name);
 void ir_global_remove(ir_global *g);
 const ir_line *ir_line_of(const ir_module *m, uint32_t word); /* NULL: unknown (lines.c) */
-/* From here on, a loc is a key of the line table and no word offset: its line is imported. */
+/* From here on, a loc is a key of the line table and no word offset: its line is imported or made. */
 enum { IR_LOC_MADE = 1 << 30 };
+uint32_t ir_make_loc(ir_module *m, ir_line line); /* of that place; 0: there is no room (lines.c) */
 /* The word offset that a message about a loc shows; 0: none. */
 static inline uint32_t ir_word_of(uint32_t loc) { return loc < IR_LOC_MADE ? loc : 0; }
 static inline ir_type ir_size_type(const ir_module *m) {

@@ -19,6 +19,14 @@ const ir_line *ir_line_of(const ir_module *m, uint32_t word) {
     return &m->lines.data[low - 1];
 }
 
+uint32_t ir_make_loc(ir_module *m, ir_line line) {
+    uint32_t last = m->lines.n ? m->lines.data[m->lines.n - 1].word : 0;
+    if (last == UINT32_MAX) return 0;
+    line.word = last < IR_LOC_MADE ? IR_LOC_MADE : last + 1;
+    *ir_push(&m->arena, &m->lines) = line;
+    return line.word;
+}
+
 /* A file of the source module as a file of m. */
 static uint32_t import_file(ir_importer *im, const char *name) {
     ir_module *m = im->m;
@@ -36,11 +44,9 @@ uint32_t ir_import_loc(ir_importer *im, const ir_module *from, uint32_t loc) {
     if (!line) return 0;
     uintptr_t known = (uintptr_t)ir_map_get(&im->done, (uintptr_t)line);
     if (known) return (uint32_t)known;
-    uint32_t last = m->lines.n ? m->lines.data[m->lines.n - 1].word : 0;
-    if (last == UINT32_MAX) return 0;
-    uint32_t word = last < IR_LOC_MADE ? IR_LOC_MADE : last + 1;
-    uint32_t file = import_file(im, from->files.data[line->file]);
-    *ir_push(&m->arena, &m->lines) = (ir_line){word, file, line->line, line->column};
+    ir_line copy = *line;
+    copy.file = import_file(im, from->files.data[line->file]);
+    uint32_t word = ir_make_loc(m, copy);
     ir_map_set(&m->arena, &im->done, (uintptr_t)line, (void *)(uintptr_t)word);
     return word;
 }

@@ -28,10 +28,13 @@ cg_code_order cg_order_blocks(cg_unit *u, ir_func *f, const cg_allocation *a,
 
 /* ------------------------------------------------------------------------------ lines (lines.c) */
 
-/* Code from here on was made of the source at loc. */
-void cg_note_line(cg_unit *u, uint32_t loc);
-/* The same for a prologue, which belongs to the first line of the function. */
-void cg_note_first_line(cg_unit *u, const cg_code_order *order);
+/* The code of i, an instruction of f, comes next. */
+void cg_note_line(cg_unit *u, const ir_func *f, const ir_inst *i);
+/* The prologue of f comes next; it belongs to the line of f, or to the first one that is known. */
+void cg_begin_prologue(cg_unit *u, const ir_func *f, const cg_code_order *order);
+/* It has ended.  Debuggers that are asked for f stop here, or, if instructions have the loc of f, at
+ * the next line after these. */
+void cg_end_prologue(cg_unit *u);
 
 /* ------------------------------------------------------------------------------ frame (frame.c) */
 

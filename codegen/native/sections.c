@@ -99,7 +99,8 @@ static void place_lines(cg_unit *u, const ir_module *m, const cg_image *image) {
     for (uint32_t n = 0; n < u->lines.n; n++) {
         const ir_line *from = ir_line_of(m, u->lines.data[n].loc);
         cg_line *to = ir_push(u->arena, &u->object->lines);
-        *to = (cg_line){.at = image->labels[u->lines.data[n].label]};
+        *to = (cg_line){.at = image->labels[u->lines.data[n].label],
+                        .prologue_end = u->lines.data[n].prologue_end};
         if (!from) continue;
         to->file = cg_number_file(u, m->files.data[from->file]);
         to->line = from->line;

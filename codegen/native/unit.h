@@ -29,6 +29,7 @@ typedef struct {
 /* Code from a label on was made of the line at the module's `loc`. */
 typedef struct {
     uint32_t label, loc;
+    bool prologue_end;
 } cg_open_line;
 
 /* A variable of a frame that a debugger reads. */
@@ -67,7 +68,10 @@ struct cg_unit {
     const ir_module *module;       /* that is compiled */
     bool want_lines;
     ir_vec(cg_open_line) lines;
-    ir_map number_of_file; /* by address of the name: number + 1 */
+    uint32_t loc;           /* of the last one, in this function */
+    uint32_t prologue_left; /* instructions of its prologue that have no code yet */
+    bool prologue_ends;     /* at the next line */
+    ir_map number_of_file;  /* by address of the name: number + 1 */
     ir_vec(cg_open_variable) variables;
     ir_text *listing; /* of the function that is emitted, or NULL */
     bool assembly;    /* it names labels, which the object keeps */

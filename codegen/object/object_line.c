@@ -16,6 +16,7 @@ enum {
     LNS_ADVANCE_LINE,
     LNS_SET_FILE,
     LNS_SET_COLUMN,
+    LNS_SET_PROLOGUE_END = 10,
     LNE_END_SEQUENCE = 1,
     LNE_SET_ADDRESS,
     /* A special opcode advances the line by -5 to 8, and the address by the quotient. */
@@ -87,7 +88,8 @@ static void write_rows(obj_file *f, obj_bytes *b) {
         line_state next = {l->at, now.file, 0, 0};
         if (l->line) next = (line_state){l->at, l->file + 1, l->line, l->column};
         bool same = next.file == now.file && next.line == now.line && next.column == now.column;
-        if (!same || l == o->lines.data) write_row(b, &now, &next);
+        if (l->prologue_end) obj_u8(b, LNS_SET_PROLOGUE_END);
+        if (!same || l->prologue_end || l == o->lines.data) write_row(b, &now, &next);
     }
     obj_u8(b, LNS_ADVANCE_PC);
     obj_uleb(b, o->size[CG_TEXT] - now.at);

@@ -190,7 +190,7 @@ static void put_branch(emitter *e, const ir_inst *i, const ir_block *next) {
 
 static void put_inst(emitter *e, const ir_inst *i, const ir_block *next) {
     if (has_no_code(e->a, i)) return;
-    cg_note_line(e->unit, i->loc);
+    cg_note_line(e->unit, e->f, i);
     switch (i->op) {
     case IR_OP_mach: put_mach(e, i); break;
     case IR_OP_mach_call: put_call(e, i); break;
@@ -213,8 +213,9 @@ bool template_emit(cg_unit *u, ir_func *f, const cg_allocation *a) {
         if (a->used[TEMPLATE_GENERAL] >> r & 1) e.kept[e.nkept++] = r;
     template_bind(e.code, cg_label_of(u, f));
     if (u->listing) ir_putf(u->listing, "%s:\n", f->name);
-    cg_note_first_line(u, &e.order);
+    cg_begin_prologue(u, f, &e.order);
     put_prologue(&e);
+    cg_end_prologue(u);
     for (uint32_t n = 0; n < e.order.n; n++) {
         const ir_block *b = e.order.block[n],
                        *next = n + 1 < e.order.n ? e.order.block[n + 1] : NULL;

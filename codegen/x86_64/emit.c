@@ -386,7 +386,7 @@ static void put_branch(emitter *e, const ir_inst *i, const ir_block *next) {
 
 static void put_inst(emitter *e, const ir_inst *i, const ir_block *next) {
     if (has_no_code(e->a, i)) return;
-    cg_note_line(&e->w->unit, i->loc);
+    cg_note_line(&e->w->unit, e->f, i);
     switch (i->op) {
     case IR_OP_mach: put_mach(e, i); break;
     case IR_OP_mach_call: put_call(e, i); break;
@@ -455,8 +455,9 @@ bool x86_emit(cg_unit *u, ir_func *f, const cg_allocation *a) {
     x86_align(w->code, 16);
     x86_bind(w->code, cg_label_of(u, f));
     list_name(&w->unit, f->name);
-    cg_note_first_line(u, &e.order);
+    cg_begin_prologue(u, f, &e.order);
     put_prologue(&e);
+    cg_end_prologue(u);
     note_frame(&e);
     put_blocks(&e);
     direct(&e, ".cfi_endproc");

@@ -134,6 +134,7 @@ static void build_function(lowering *l, callee *c) {
     ir_builder b;
     ir_func_rename(c->old, ir_sprintf(l->scratch, "%s.inlined", name));
     c->new = ir_func_new(l->m, name, IR_VOID, 1, &frame);
+    c->new->loc = c->old->loc;
     c->new->flags = c->old->flags & ~(uint32_t)(IR_FUNC_PURE | IR_FUNC_CONST); /* its frame */
     ir_set_name(c->new, c->new->param_val[0], "frame");
     ir_builder_init(&b, c->new);

@@ -225,6 +225,7 @@ void pass_make_group(ir_func *kernel, const pass_group_shape *shape, ir_arena *a
     pass_take_promises(kernel, &completed, arena, &g.promises);
     out->item_steps = count_steps(kernel);
     out->block = g.f = new_func(kernel->module, name);
+    g.f->loc = kernel->loc;
     g.f->level = L_SPMD; /* until it is done */
     out->refusal = build_group(&g);
     if (out->refusal) {

@@ -127,22 +127,37 @@ static ir_inst *after_variables(const ir_func *f) {
     return i;
 }
 
-/* Parameters become variables in one step, after which debuggers stop. */
-static void join_parameters(ir_func *f) {
-    uint32_t loc = 0;
+static bool makes_variable(const ir_inst *i) {
+    return i->op == IR_OP_store && ir_arg(i, 0)->op == IR_OP_param;
+}
+
+/* Where the first of those is written, otherwise the first instruction; NULL: not known. */
+static const ir_line *find_head(const ir_func *f) {
+    const ir_line *first = NULL;
     foreach_inst (i, f->first) {
-        if (i->op != IR_OP_store || ir_arg(i, 0)->op != IR_OP_param) continue;
-        if (!loc) loc = i->loc;
-        i->loc = loc;
+        const ir_line *line = ir_line_of(f->module, i->loc);
+        if (line && makes_variable(i)) return line;
+        if (!first) first = line;
     }
+    return first;
+}
+
+/* What makes parameters variables, and writes down what names mean, is part of the prologue, after
+ * which debuggers stop: it has the loc of the function, which nothing else has. */
+static void join_prologue(ir_func *f) {
+    const ir_line *head = find_head(f);
+    f->loc = head ? ir_make_loc(f->module, *head) : 0;
+    foreach_inst (i, f->first)
+        if (makes_variable(i)) i->loc = f->loc;
 }
 
 static void show_function(ir_func *f) {
-    join_parameters(f);
+    join_prologue(f);
     showing s = {.f = f};
     ir_inst *place[IDS], *first = after_variables(f);
     ir_builder_init(&s.entry, f);
     ir_before(&s.entry, first);
+    s.entry.loc = f->loc;
     for (ir_inst *i = f->first->first, *next; i != first; i = next) {
         next = i->next;
         if (!i->imm.var->shown) show_variable(&s, i);

@@ -138,9 +138,9 @@ void sample_object(ir_arena *arena, cg_object *out) {
         (cg_reloc){CG_DATA, CG_ABS64, out->symbols.data[WHERE].at, MESSAGE, 1};
     uint32_t fill = write_fill(&w), block = write_block(&w);
     *ir_push(arena, &out->files) = "sample.cl";
-    *ir_push(arena, &out->lines) = (cg_line){0, 0, SAMPLE_LINE, 1};
-    *ir_push(arena, &out->lines) = (cg_line){4, 0, SAMPLE_LINE + 1, 5};
-    *ir_push(arena, &out->lines) = (cg_line){out->symbols.data[block].at, 0, 40, 1};
+    *ir_push(arena, &out->lines) = (cg_line){0, 0, SAMPLE_LINE, 1, false};
+    *ir_push(arena, &out->lines) = (cg_line){4, 0, SAMPLE_LINE + 1, 5, true};
+    *ir_push(arena, &out->lines) = (cg_line){out->symbols.data[block].at, 0, 40, 1, false};
     *ir_push(arena, &out->kernels) =
         (cg_kernel){.name = "fill",
                     .entry = fill,

@@ -99,6 +99,11 @@ says '#0  square (v=3)'
 says '#1  0x'
 says 'in heat (x='
 says '= 14'
+# All of a kernel in one line: it stops where parameters and ids are known, once for each work-item.
+ask line -ex 'break line' -ex run -ex 'info args' -ex c -ex 'p x[3]' -ex 'p global_id'
+says 'n = 8'
+says '$1 = 3'
+says '$2 = {1, 0, 0}'
 ask neighbours -ex 'break program.cl:20' -ex run -ex c -ex 'p i' -ex 'p local_id' -ex 'p tile' -ex 'bt 1'
 says '$1 = 1'
 says '$2 = {1, 0, 0}'
@@ -109,4 +114,9 @@ SPVFUSE_JIT=gdb timeout 120 gdb -nx -batch -ex 'set breakpoint pending on' -ex '
     --args "$program" $kernels heat >"$work/gdb" 2>&1
 says '#0  heat '
 says 'program.cl:'
+# There, a breakpoint on the name is before all loops.
+SPVFUSE_JIT=gdb timeout 120 gdb -nx -batch -ex 'set breakpoint pending on' -ex 'break heat' -ex run -ex c \
+    --args "$program" $kernels heat >"$work/gdb" 2>&1
+says 'hit Breakpoint 1, heat '
+says 'exited normally'
 finish

@@ -20,3 +20,5 @@ kernel void neighbours(global const float *x, global float *y, int n) {
     float next = tile[(i + 1) % n];
     y[i] = next;
 }
+
+kernel void line(global const float *x, global float *y, int n) { y[get_global_id(0)] = x[get_global_id(0)] + n; }

@@ -71,6 +71,7 @@ Test(object, readelf_and_objdump_read_it) {
     expect_in(output(&b, "objdump -dr k.o"), "<fill.block>:");
     expect_in(output(&b, "addr2line -fe k.o 4 && addr2line -fe k.o 0"),
               "fill\nsample.cl:18\nfill\nsample.cl:17\n");
+    expect_in(output(&b, "readelf --debug-dump=rawline k.o"), "Set prologue_end to true");
     end(&b);
 }
 

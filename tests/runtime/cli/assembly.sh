@@ -55,6 +55,8 @@ done
 # Unwinding, lines, functions and variables are those of the object, whose instructions may be longer.
 frames() { readelf --debug-dump=frames-interp "$1" | sed -n 's/^[0-9a-f]* \(r[sb]p+.*\)/\1/p' | uniq; }
 lines() { objdump --dwarf=decodedline "$1" | sed -n 's/^[^ ]*assembly.cl  *\([0-9][0-9]*\) .*/\1/p'; }
+# Where debuggers stop that are asked for a function.
+stops() { readelf --debug-dump=rawline "$1" | grep -o 'Set prologue_end to true'; }
 entries() { readelf --debug-dump=info "$1" | sed -n 's/.*\(DW_AT_name\|DW_AT_location\|DW_TAG[a-z_]*\)/\1/p'; }
 # same_facts FACTS: the same text of both, and not an empty one
 same_facts() {
@@ -72,7 +74,8 @@ check "without -g" debug
 check "unwinding without -g" same_facts frames
 check "no lines without -g" sh -c '! readelf -S k.o | grep -q debug'
 check "with -g" debug -g
-for facts in frames lines entries; do check "$facts" same_facts $facts; done
+for facts in frames lines stops entries; do check "$facts" same_facts $facts; done
+check "one for each function" [ "$(stops own.o | wc -l)" = "$(nm own.o | grep -c ' T .*\.block$')" ]
 if command -v gdb >/dev/null 2>&1; then
     gcc -shared k.o -o k.so
     # The caller is found from each instruction of a prologue.
@@ -96,7 +99,7 @@ else
     echo "gdb is missing; it stops nowhere"
 fi
 check "with variables" debug -g -O0
-for facts in frames lines entries; do check "$facts of -O0" same_facts $facts; done
+for facts in frames lines stops entries; do check "$facts of -O0" same_facts $facts; done
 
 # Names that are no words of assembly are quoted; `rax` and `and` are names of functions, too.
 for kernel in 'a b' "it's" rax and ptr 'op<int>'; do
