@@ -144,9 +144,12 @@ static ir_inst *load_word(splitter *s, uint64_t place) {
     return ir_build_load(&s->b, IR_I32, s->word[place / WORD], WORD, 0);
 }
 
+/* 32 bits tell all places in the array apart. */
 static ir_inst *is_at(splitter *s, const access *a, int64_t place) {
-    ir_inst *want = ir_const(s->f, a->index->type, (uint64_t)((place - a->distance) / a->unit));
-    return ir_build2(&s->b, IR_OP_eq, IR_I1, a->index, want);
+    uint32_t number = (uint32_t)((place - a->distance) / a->unit);
+    ir_inst *index =
+        a->index->type == IR_I32 ? a->index : ir_build1(&s->b, IR_OP_trunc, IR_I32, a->index);
+    return ir_build2(&s->b, IR_OP_eq, IR_I1, index, ir_const(s->f, IR_I32, number));
 }
 
 /* Words as one value of type t. */
