@@ -56,7 +56,7 @@ static void fuse_pair(void *arg) {
 }
 
 /* One run of the peer over one module, in microseconds. */
-static double peer_time(const char *folder, const char *name) {
+static double peer_time(const char *folder, const char *name, progress *p) {
     char command[1024];
     double v[PEER_RUNS];
     snprintf(command, sizeof command,
@@ -66,6 +66,7 @@ static double peer_time(const char *folder, const char *name) {
         double start = now();
         if (system(command) != 0) return 0;
         v[i] = now() - start;
+        progress_step(p);
     }
     return median(v, PEER_RUNS);
 }
@@ -85,7 +86,9 @@ static void bench_pair(const char *folder) {
     printf("fuse saxpy + scale (%s), median of %d, microseconds\n", folder, RUNS);
     for (int s = 0; s < STAGES; s++) printf("  %-9s %8.1f\n", stages[s], median(v[s], RUNS));
     printf("  %-9s %8.1f   (%zu words of SPIR-V)\n", "total", total, j.words);
-    double peer = peer_time(folder, "saxpy.spv") + peer_time(folder, "scale.spv");
+    progress p = progress_begin("runs of the peer", 2 * PEER_RUNS);
+    double peer = peer_time(folder, "saxpy.spv", &p) + peer_time(folder, "scale.spv", &p);
+    progress_end(&p);
     if (peer > 0)
         printf("  %-9s %8.1f   llvm-spirv-15 -r | opt-15 -O2 | llvm-spirv-15, both modules\n"
                "  ratio     %8.1f x\n",
@@ -116,11 +119,14 @@ static void read_and_verify(void *arg) {
 static double time_reading(file f, int runs, bool show) {
     double total[32], reads[32];
     read_job j = {.cx = {.report = print_error}, .library = f};
+    progress p = progress_begin("readings", (size_t)runs);
     for (int i = 0; i < runs; i++) {
         if (!ir_try(&j.cx, read_and_verify, &j)) exit(1);
         reads[i] = j.read;
         total[i] = j.read + j.verify;
+        progress_step(&p);
     }
+    progress_end(&p);
     double t = median(total, (size_t)runs);
     if (show)
         printf("  read %.1f ms, read + verify %.1f ms: %.1f MB/s\n",

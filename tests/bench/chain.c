@@ -60,11 +60,14 @@ static double time_chain(const ir_module *from, uint32_t n) {
     static const char *const stages[STAGES] = {"fuse", "optimize", "write"};
     static double v[STAGES + 1][RUNS];
     chain_job j = {.cx = {.report = print_error, .keep = IR_SPARE_BYTES}, .from = from, .n = n};
+    progress p = progress_begin("chains", RUNS);
     for (int i = 0; i < RUNS; i++) {
         if (!ir_try(&j.cx, fuse_chain, &j)) exit(1);
         for (int s = 0; s < STAGES; s++) v[s][i] = j.at[s + 1] - j.at[s];
         v[STAGES][i] = j.at[STAGES] - j.at[0];
+        progress_step(&p);
     }
+    progress_end(&p);
     printf("chain of %2u kernels, promoted, microseconds:", n);
     for (int s = 0; s < STAGES; s++) printf("  %s %.1f", stages[s], median(v[s], RUNS));
     double total = median(v[STAGES], RUNS);

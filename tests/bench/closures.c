@@ -58,9 +58,11 @@ static double load_once(bool closures) {
 static double difference(unsigned kernels) {
     static double us[2][RUNS];
     write_kernels(kernels);
-    for (int n = 0; n < RUNS; n++)
+    progress p = progress_begin("rounds", RUNS);
+    for (int n = 0; n < RUNS; n++, progress_step(&p))
         for (int way = 0; way < 2; way++)
             if ((us[way][n] = load_once(way)) < 0) exit(1);
+    progress_end(&p);
     return median(us[1], RUNS) - median(us[0], RUNS);
 }
 

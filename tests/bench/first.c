@@ -67,8 +67,10 @@ typedef struct {
     double of[LAUNCHES];
 } sums;
 
+static progress shown; /* of rounds of all rows */
+
 static void time_kinds(job *j, sums out[KINDS]) {
-    for (unsigned r = 0; r < ROUNDS; r++)
+    for (unsigned r = 0; r < ROUNDS; r++, progress_step(&shown))
         for (unsigned turn = 0; turn < KINDS; turn++) {
             double sum = 0;
             /* What one has freed, the next one finds, or has to ask the system for. */
@@ -96,6 +98,7 @@ static void show(job *j, bool launches) {
     sums s[KINDS];
     unsigned at = 0;
     time_kinds(j, s);
+    progress_clear(&shown);
     printf("%-8s %8u", kernels[j->kernel].name, j->n);
     for (kind k = CHOSEN; k < KINDS; k++)
         printf("  %8.0f %8.0f", s[k].of[0], s[k].of[LAUNCHES - 1]);
@@ -112,6 +115,15 @@ static bool is_wanted(const char *name, char **list, int n) {
     for (int k = 0; k < n; k++)
         if (strcmp(list[k], name) == 0) return true;
     return n == 0;
+}
+
+static progress begin_rounds(char **list, int n) {
+    size_t rows = 0;
+    for (unsigned k = 0; k < KERNELS; k++)
+        for (const unsigned *size = kernels[k].n; *size && is_wanted(kernels[k].name, list, n);
+             size++)
+            rows++;
+    return progress_begin("rounds", rows * ROUNDS);
 }
 
 int main(int argc, char **argv) {
@@ -133,12 +145,14 @@ int main(int argc, char **argv) {
            "kernel          n     first   all %u     first   all %u     first   all %u  at worst "
            "(N)\n",
            LAUNCHES, LAUNCHES, LAUNCHES);
+    shown = begin_rounds(argv + 2, argc - 2);
     for (j.kernel = 0; j.kernel < KERNELS; j.kernel++)
         for (const unsigned *n = kernels[j.kernel].n;
              *n && is_wanted(kernels[j.kernel].name, argv + 2, argc - 2); n++) {
             j.n = *n;
             show(&j, launches);
         }
+    progress_end(&shown);
     spvf_module_destroy(m);
     spvf_context_destroy(j.context);
     for (unsigned k = 0; k < 3; k++) free(j.memory[k]);

@@ -27,9 +27,12 @@ typedef struct {
     unsigned n;
 } times;
 
+static progress shown; /* of launches on both devices */
+
 static void keep_time(void *user, const spvf_timing *t) {
     times *s = user;
     if (s->n < LAUNCHES) s->ns[s->n++] = (double)t->unfused_ns;
+    progress_step(&shown);
 }
 
 static bool run_on(const char *device, const char *path, times *t) {
@@ -51,8 +54,10 @@ static bool run_on(const char *device, const char *path, times *t) {
 int main(int argc, char **argv) {
     static times ours, theirs;
     if (argc != 2) return fprintf(stderr, "usage: weak WEAK.plan\n"), 2;
+    shown = progress_begin("launches", 2 * LAUNCHES);
     if (!run_on("cpu", argv[1], &ours)) return 1;
     bool peer = run_on("opencl", argv[1], &theirs);
+    progress_end(&shown);
     printf("time of an item, nanoseconds; PoCL's by ours\n");
     for (unsigned n = 0; n < LAUNCHES; n++) {
         printf("  %-24s %8.3f", rows[n].name, ours.ns[n] / rows[n].items);

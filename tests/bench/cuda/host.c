@@ -194,12 +194,14 @@ static void time_launches(void) {
         bare_batch(&first, k);
         our_batch(&first, k, false);
     }
-    for (unsigned k = 0; k < ROUNDS; k++) {
+    progress p = progress_begin("rounds", ROUNDS);
+    for (unsigned k = 0; k < ROUNDS; k++, progress_step(&p)) {
         bare_batch(&bare, k);
         our_batch(&own, k, false);
         our_batch(&with_events, k, true);
         current_batch(&current[k]);
     }
+    progress_end(&p);
     show("launch, of 1000", &bare, &own);
     show("launch with an event for each", &bare, &with_events);
     printf("%-44s %7.3f us of each\n", "  cuCtxSetCurrent alone", median_of(current));
@@ -279,10 +281,12 @@ static void our_runs(times *to, unsigned round, manner m) {
 
 static void time_graph(const char *name, manner m) {
     static times bare, own;
-    for (unsigned k = 0; k < ROUNDS; k++) {
+    progress p = progress_begin("rounds", ROUNDS);
+    for (unsigned k = 0; k < ROUNDS; k++, progress_step(&p)) {
         bare_runs(&bare, k, m);
         our_runs(&own, k, m);
     }
+    progress_end(&p);
     show(name, &bare, &own);
 }
 
@@ -326,10 +330,12 @@ static void our_reads(times *to, unsigned round) {
 
 static void time_copies(void) {
     static times bare, own;
-    for (unsigned k = 0; k < ROUNDS; k++) {
+    progress p = progress_begin("rounds", ROUNDS);
+    for (unsigned k = 0; k < ROUNDS; k++, progress_step(&p)) {
         bare_reads(&bare, k);
         our_reads(&own, k);
     }
+    progress_end(&p);
     show("launch and read 1 KiB", &bare, &own);
 }
 

@@ -184,12 +184,14 @@ void time_starts(const char *program, const char *build) {
     char folder[1000];
     path_of(folder, sizeof folder, build, "bench");
     bool ok = make_cubin(folder) && start(program, build, "ours", own_steps) >= 0;
-    for (int k = 0; ok && k < STARTS; k++) {
+    progress p = progress_begin("pairs of processes", STARTS);
+    for (int k = 0; ok && k < STARTS; k++, progress_step(&p)) {
         bare[k] = start(program, build, "bare", &bare_steps[k]);
         own[k] = start(program, build, "ours", &own_steps[k]);
         more[k] = own[k] - bare[k];
         ok = bare[k] >= 0 && own[k] >= 0;
     }
+    progress_end(&p);
     if (!ok) {
         printf("%-44s fails\n", row);
         return;

@@ -157,9 +157,11 @@ static void show(const text *t, const char *folder, bool peer) {
     double own[TIMES], other[TIMES], ratio[TIMES];
     file words[2] = {{NULL, 0}, {NULL, 0}};
     for (int k = 0; k < 2 && t->file[k]; k++) words[k] = load(folder, t->file[k]);
-    for (int k = -1; k < TIMES; k++) {
+    progress p = progress_begin("rounds", TIMES + 1);
+    for (int k = -1; k < TIMES; k++, progress_step(&p)) {
         double ours = time_ours(t, words), theirs = peer ? time_nvrtc(t) : 0;
         if (ours < 0 || theirs < 0) {
+            progress_end(&p);
             printf("%-44s fails\n", t->name);
             return;
         }
@@ -168,6 +170,7 @@ static void show(const text *t, const char *folder, bool peer) {
         other[k] = theirs;
         ratio[k] = theirs / ours;
     }
+    progress_end(&p);
     printf("%-44s %7.3f ms (at most %.0f)", t->name, median(own, TIMES), t->most_ms);
     if (peer)
         printf("   NVRTC %7.2f ms, %.0f times as long", median(other, TIMES), median(ratio, TIMES));
