@@ -197,6 +197,7 @@ Test(device, identity) {
     cr_expect_str_not_empty(text_of(CL_DEVICE_NAME));
     cr_expect_str_not_empty(text_of(CL_DEVICE_VENDOR));
     cr_expect_str_not_empty(text_of(CL_DRIVER_VERSION));
+    cr_expect_str_eq(text_of(CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED), "v0000-01-01-00");
 }
 
 /* What the specification asks of a device of the full profile. */
