@@ -176,7 +176,7 @@ static const cl_name_version c_versions[] = {C_VERSION(1, 0), C_VERSION(1, 1), C
                                              C_VERSION(2, 0), C_VERSION(3, 0)};
 #define IL(minor)                                                                                  \
     { VERSION(1, minor), "SPIR-V" }
-static const cl_name_version ils[] = {IL(0), IL(1), IL(2), IL(3), IL(4)};
+static const cl_name_version ils[] = {IL(0), IL(1), IL(2), IL(3), IL(4), IL(5), IL(6)};
 /* -------------------------------------------------------------------------------------- entries */
 
 cl_int ocl_check_devices(cl_uint count, const cl_device_id *devices) {

@@ -238,7 +238,8 @@ Test(device, abilities) {
     cr_expect_eq(uint_of(CL_DEVICE_IMAGE_SUPPORT), CL_FALSE);
     cr_expect_eq(uint_of(CL_DEVICE_PIPE_SUPPORT), CL_FALSE);
     cr_expect_eq(ulong_of(CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES), 0);
-    cr_expect(strstr(text_of(CL_DEVICE_IL_VERSION), "SPIR-V_1.0"));
+    cr_expect_str_eq(text_of(CL_DEVICE_IL_VERSION), "SPIR-V_1.0 SPIR-V_1.1 SPIR-V_1.2 SPIR-V_1.3 "
+                                                    "SPIR-V_1.4 SPIR-V_1.5 SPIR-V_1.6");
 }
 
 Test(device, group_sizes) {
