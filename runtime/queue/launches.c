@@ -233,10 +233,9 @@ static bool prepare(const launch_list *list) {
 }
 
 launch_batch *launch_batch_new(const launch_list *list) {
-    launch_batch *b = prepare(list) ? calloc(1, aligned(sizeof *b) + batch_size(list)) : NULL;
+    launch_batch *b = prepare(list) ? malloc(aligned(sizeof *b) + batch_size(list)) : NULL;
     if (!b) return NULL;
-    b->recording = list->recording;
-    b->content = rt_new_recording();
+    *b = (launch_batch){.recording = list->recording, .content = rt_new_recording()};
     rt_refs_init(&b->refs);
     fill_batch(b, list, (char *)b + aligned(sizeof *b));
     return b;

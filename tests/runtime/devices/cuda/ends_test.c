@@ -19,6 +19,25 @@ Test(cuda_ends, launches_without_events_have_none_of_the_driver) {
     close_queue();
 }
 
+/* Those of the driver are used again, also by a thousand launches at once. */
+Test(cuda_ends, launches_with_events_use_those_of_earlier_ones) {
+    enum { MANY = 1000 };
+    static spvf_event *e[MANY];
+    open_queue();
+    for (int round = 0; round < 3; round++) {
+        if (round == 1) fake_cuda_forget();
+        fake_cuda_hold(true);
+        for (int k = 0; k < MANY; k++) enqueue(&e[k]);
+        fake_cuda_hold(false);
+        cr_expect_eq(spvf_queue_finish(t.queue), SPVF_OK);
+        for (int k = 0; k < MANY; k++) spvf_event_destroy(e[k]);
+    }
+    cr_expect_lt(fake_cuda_count("cuEventCreate"), 20, "for the thread of the device");
+    cr_expect_eq(fake_cuda_count("cuEventDestroy_v2"), 0);
+    cr_expect_geq(fake_cuda_count("cuEventRecord"), 2 * MANY);
+    close_queue();
+}
+
 Test(cuda_ends, an_event_ends_before_later_launches_do) {
     spvf_event *first, *second;
     open_queue();
