@@ -53,6 +53,8 @@ suite cli-source sh tests/runtime/cli/source.sh "$release"
 suite cli-words sh tests/runtime/cli/words.sh "$release"
 suite python sh tests/python/python.sh "$release"
 [ -z "$first" ] || suite device "$release/tests/device/device" cpu
+[ -z "$first" ] || suite device-pocl env POCL_CACHE_DIR="$PWD/$release/pocl" "$release/tests/device/device" opencl \
+    atomics graphs phases threads printf
 suite cuda-command sh tests/runtime/devices/cuda/command.sh "$release"
 suite resident sh tests/passes/workgroup/resident.sh "$release"
 suite growth sh tests/passes/vectorize/growth.sh "$release"

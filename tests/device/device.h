@@ -13,6 +13,7 @@
 typedef struct {
     spvf_context *context;
     const char *name;
+    spvf_capabilities can; /* of the device */
     unsigned passed, failed;
 } device_test;
 

@@ -160,6 +160,11 @@ void dt_phases(device_test *t) {
     setting s = {0};
     bool ok = begin(&s, t);
     dt_check(t, ok, "phases: a program");
+    if (ok && !t->can.phases) {
+        static numbers h;
+        dt_check(t, !run(&s, &ranges[1], &h, 4), "phases, which the device lacks, are refused");
+        ok = false;
+    }
     for (size_t n = 0; ok && n < sizeof ranges / sizeof *ranges; n++)
         check_range(t, &s, &ranges[n]);
     end(&s);

@@ -78,8 +78,10 @@ static void check_range(device_test *t, const spvf_range *r, unsigned n) {
     uint64_t bytes = items * ANSWERS * 8, at = 0;
     bool ok =
         get_answers(t, t->name, r, n, got, bytes) && get_answers(t, "cpu", r, n, wanted, bytes);
-    while (ok && at < items * ANSWERS && got[at] == wanted[at]) at++;
-    dt_check(t, ok && at == items * ANSWERS,
+    dt_check(t, ok, "a range with %llu items runs", (unsigned long long)items);
+    if (!ok) return;
+    while (at < items * ANSWERS && got[at] == wanted[at]) at++;
+    dt_check(t, at == items * ANSWERS,
              "%llu %llu %llu / %llu %llu %llu: item %llu, answer %llu: %llu, not %llu",
              (unsigned long long)r->global[0], (unsigned long long)r->global[1],
              (unsigned long long)r->global[2], (unsigned long long)r->local[0],

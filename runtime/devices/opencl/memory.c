@@ -99,6 +99,35 @@ rt_program *opencl_build(rt_device *d, const ir_module *m) {
     return p;
 }
 
+typedef ir_vec(ir_func *) func_list;
+
+/* The callees of f are appended.  Does f itself wait for other groups of its launch? */
+static bool waits(ir_arena *a, const ir_func *f, func_list *callees) {
+    foreach_block (b, f)
+        foreach_inst (i, b) {
+            if (i->op == IR_OP_barrier && i->imm.sync.exec < IR_SCOPE_WORKGROUP) return true;
+            if (i->op == IR_OP_call) *ir_push(a, callees) = i->imm.func;
+        }
+    return false;
+}
+
+/* Implementations take such a barrier for one of the group, and results are wrong. */
+static void refuse_phases(const opencl *o, rt_program *p, const char *name) {
+    ir_map seen = {0};
+    func_list left = {0};
+    ir_func *kernel = ir_func_find(p->module, name);
+    if (kernel) *ir_push(&p->arena, &left) = kernel;
+    while (left.n) {
+        ir_func *f = left.data[--left.n];
+        if (ir_map_get(&seen, (uintptr_t)f)) continue;
+        ir_map_set(&p->arena, &seen, (uintptr_t)f, f);
+        if (waits(&p->arena, f, &left))
+            rt_throw(o->base.context, IR_ERR_DEVICE,
+                     "opencl: kernel '%s': work-groups wait for each other, which the device lacks",
+                     name);
+    }
+}
+
 rt_function *opencl_find(rt_device *d, rt_program *p, const char *kernel) {
     opencl *o = (opencl *)d;
     cl_int error;
@@ -107,6 +136,7 @@ rt_function *opencl_find(rt_device *d, rt_program *p, const char *kernel) {
     rt_function *f = ir_new(&p->arena, rt_function);
     f->name = ir_strdup(&p->arena, kernel);
     f->ir = ir_func_find(p->module, kernel);
+    refuse_phases(o, p, kernel);
     o->kernel = kernel;
     f->kernel = o->cl.clCreateKernel(p->program, kernel, &error);
     opencl_must(o, "clCreateKernel", error);
