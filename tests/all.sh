@@ -161,6 +161,7 @@ for variant in $sanitized $release; do
     suite "$short-reader-widths" "$variant/tests/frontend/widths" "$release/reader"
     suite "$short-pool-stress" "$variant/tests/runtime/native/pool_stress"
     suite "$short-queue-stress" "$variant/tests/runtime/queue/queue_stress"
+    suite "$short-later-stress" "$variant/tests/runtime/queue/later_stress"
     suite "$short-ends-stress" "$variant/tests/runtime/devices/cuda/ends_stress"
     suite "$short-memory-stress" "$variant/tests/opencl/memory_stress"
     suite "$short-command-stress" "$variant/tests/opencl/command_stress"

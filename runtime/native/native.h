@@ -5,7 +5,7 @@
  *   jit_debug.c  such objects made known to gdb, perf and VTune
  *   cpus.c       how many threads this process should have, and where one of them runs
  *   seat.c       memory of a thread
- *   pool.c       the threads, and the launches that they work on
+ *   pool*.c      the threads, and the launches that they work on
  *   stack.c      stacks of our own
  *   lock.c       locks that survive a fork
  *   fork.c       what a fork leaves whole
@@ -222,6 +222,21 @@ void rt_pool_free(rt_pool *p); /* after the last launch; ends the helpers */
 ir_status rt_pool_run(rt_pool *p, const rt_work *work);
 unsigned rt_pool_threads(const rt_pool *p);
 
+/* What a helper does for later launches, in place of groups.  One job is run at a time. */
+typedef struct rt_job {
+    void (*run)(struct rt_job *j);
+    _Atomic bool begun, ended;
+    _Atomic bool cancelled; /* what it makes is not wanted any more */
+    struct rt_job *next;    /* of those that have not begun */
+} rt_job;
+
+/* False: the pool has no helper for it.  Otherwise the job stays where it is until it has ended or
+ * is taken back. */
+bool rt_pool_add_job(rt_pool *p, rt_job *j);
+/* Takes it back if it has not begun, otherwise waits for its end, which comes soon if it looks at
+ * `cancelled`.  False: it has not run. */
+bool rt_pool_end_job(rt_pool *p, rt_job *j, bool cancel);
+
 /* The pool of this process: the first call makes it, the last one that gives it back frees it. */
 rt_pool *rt_pool_share(void);
 void rt_pool_give_back(rt_pool *p);
@@ -311,6 +326,14 @@ typedef struct {
     uint64_t ns; /* that compiling took */
 } rt_compiled;
 
+/* Code that another thread makes. */
+typedef struct rt_later {
+    rt_job job;
+    rt_pool *pool;
+    rt_compiled made; /* once the job has ended */
+    void (*free)(struct rt_later *l);
+} rt_later;
+
 /* What is known of launches of one shape. */
 typedef struct {
     pass_group_shape shape;
@@ -320,8 +343,11 @@ typedef struct {
     uint64_t alike_ns; /* in launches that ran its own code and had the values `alike` in common */
     rt_values alike;
     rt_cost cost;
+    rt_compiled quick; /* what runs until there is `own`, if the first launch was small */
     rt_compiled own, fixed;
     rt_values fixed_to;
+    rt_later *later; /* what makes `own`, or NULL */
+    bool failed;     /* it did not: a launch will */
 } rt_launches;
 
 typedef struct {
@@ -340,7 +366,11 @@ typedef struct {
                          rt_variant *out);
     void *user;
     bool eager; /* each shape, and its values, get code of their own when launched first */
-    bool (*is_small)(void *user); /* is code for the launch to be made quickly?  NULL: it is not */
+    /* How much there is to do in the launch, for code that is made quickly: at most 1 if that is
+     * to be made.  NULL: it is not. */
+    double (*size)(void *user);
+    /* Begins to make code in another thread; NULL: there is none. */
+    rt_later *(*begin)(void *user, const pass_group_shape *shape);
 } rt_compiler;
 
 /* The code of one launch. */

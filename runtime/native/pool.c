@@ -18,12 +18,17 @@
  *
  * Each thread has a seat, with memory of its own (seat.c); callers borrow one.
  *
+ * Jobs.  A helper that looks for a launch to join takes a job first, if no other helper has one:
+ * at most one thread compiles for later launches.  It counts as a thread that runs groups, so it
+ * does not add to their number.  A job that has not begun can be taken back, and one that runs can
+ * be told to end soon.
+ *
  * When the program ends, the helpers of the shared pool end first, unless groups are running.  A
  * process whose main thread has ended continues until its last thread ends.  After a fork the child
  * has no helpers and starts new ones; only the shared pool may be used there.
  */
 #define _GNU_SOURCE
-#include "runtime/native/native.h"
+#include "runtime/native/pool_impl.h"
 #include "runtime/system/process.h"
 
 #include <sched.h>
@@ -33,26 +38,11 @@
 #include <unistd.h>
 
 enum {
-    GRAIN_NS = 20000,      /* work that is worth waking a thread */
-    CHUNK_NS = 1000,       /* work that is worth going to the counter */
-    CHUNKS_PER_THREAD = 2, /* of what is left, were it all cut equally */
-    DONE_NS = 10000,       /* before a caller sleeps until helpers are done */
-    IDLE_NS = 50000,       /* before a helper sleeps until there is a launch */
-    POLITE_NS = 2000,      /* before a thread that polls lets others run now and then */
+    DONE_NS = 10000,  /* before a caller sleeps until helpers are done */
+    IDLE_NS = 50000,  /* before a helper sleeps until there is a pool_launch */
+    POLITE_NS = 2000, /* before a thread that polls lets others run now and then */
     STACK = 8 << 20
 };
-
-typedef struct launch {
-    const rt_work *work;
-    uint64_t total;
-    _Atomic uint64_t next;    /* the first group that no thread has taken */
-    uint64_t least;           /* groups of a chunk */
-    uint64_t parts;           /* a chunk is what is left divided by this */
-    unsigned wanted;          /* helpers that may still join */
-    _Atomic unsigned helpers; /* in it */
-    pthread_cond_t done;      /* helpers is 0 */
-    struct launch *older, *newer;
-} launch;
 
 typedef struct {
     rt_pool *pool;
@@ -65,12 +55,15 @@ typedef struct {
 struct rt_pool {
     pthread_mutex_t lock; /* of all that follows and is not atomic */
     pthread_cond_t work;
-    launch *newest;           /* of the launches that helpers may join */
+    pool_launch *newest;      /* of the launches that helpers may join */
     _Atomic unsigned running; /* threads that run groups; changes under the lock */
     _Atomic unsigned opened;  /* launches so far, for helpers that look out; as `running` */
     unsigned looking;         /* helpers that do */
     unsigned idle, called;    /* helpers that sleep; those of them that have been woken */
     unsigned started, limit;  /* helpers that have not ended; room for them */
+    rt_job *first_job;        /* of those that have not begun */
+    rt_job *job;              /* that a helper runs, or NULL */
+    pthread_cond_t job_ended;
     bool stop, pin;
     rt_seat *seats;
     pid_t owner; /* the process that has helpers */
@@ -91,80 +84,28 @@ static void give_seat(rt_pool *p, rt_seat *s) {
     p->seats = s;
 }
 
-/* --------------------------------------------------------------------------------------- chunks */
-
-static bool take_chunk(launch *l, uint64_t *at, uint64_t *count) {
-    *at = atomic_load_explicit(&l->next, memory_order_relaxed);
-    do {
-        uint64_t left = l->total - *at;
-        if (left == 0) return false;
-        *count = left / l->parts;
-        if (*count < l->least) *count = l->least < left ? l->least : left;
-    } while (!atomic_compare_exchange_weak_explicit(&l->next, at, *at + *count,
-                                                    memory_order_relaxed, memory_order_relaxed));
-    return true;
-}
-
 static bool is_crowded(rt_pool *p) {
     return atomic_load_explicit(&p->running, memory_order_relaxed) > p->limit + 1;
 }
 
-typedef struct {
-    const rt_work *work;
-    ir_group_info *info;
-    uint64_t at, count;
-} chunk;
-
-static void run_chunk(void *arg) {
-    const chunk *c = arg;
-    rt_run_groups(c->work->run, c->info, c->work->args, c->at, c->count);
-}
-
-static void run_groups(const launch *l, const rt_seat *s, uint64_t at, uint64_t count) {
-    const rt_work *w = l->work;
-    ir_group_info g = *w->info;
-    const cg_host *host = cg_host_machine()->host;
-    unsigned before = host->enter_float();
-    rt_seat_place(s, w, &g);
-    rt_stack_run(&s->stack, run_chunk, &(chunk){w, &g, at, count});
-    host->leave_float(before);
-}
-
 /* Takes chunks until none is left, or a helper has to go; gives how many groups were run. */
-static uint64_t run_chunks(rt_pool *p, launch *l, const rt_seat *s, bool helps) {
+static uint64_t run_chunks(rt_pool *p, pool_launch *l, const rt_seat *s, bool helps) {
     uint64_t at, count, done = 0;
-    while (!(helps && is_crowded(p)) && take_chunk(l, &at, &count)) {
-        run_groups(l, s, at, count);
+    while (!(helps && is_crowded(p)) && pool_take_chunk(l, &at, &count)) {
+        pool_run_groups(l, s, at, count);
         done += count;
     }
     return done;
 }
 
-/* Runs ever more groups at a time, until none is left or it has taken longer than is worth help;
- * gives how many. */
-static uint64_t run_short(launch *l, const rt_seat *s, uint64_t start) {
-    uint64_t done = 0, count = 1;
-    do {
-        run_groups(l, s, done, count);
-        done += count;
-        count = 2 * count < l->total - done ? 2 * count : l->total - done;
-    } while (count && rt_now_ns() - start < GRAIN_NS);
-    l->next = done;
-    return done;
-}
-
 /* ------------------------------------------------------------------ helpers, with the lock held */
 
-static bool has_work(const launch *l) {
-    return atomic_load_explicit(&l->next, memory_order_relaxed) < l->total;
-}
-
 /* The launch with the fewest helpers of those that want one, the oldest among equals. */
-static launch *find_launch(const rt_pool *p) {
-    launch *best = NULL;
+static pool_launch *find_launch(const rt_pool *p) {
+    pool_launch *best = NULL;
     if (atomic_load_explicit(&p->running, memory_order_relaxed) > p->limit) return NULL;
-    for (launch *l = p->newest; l; l = l->older)
-        if (l->wanted && has_work(l) && (!best || l->helpers <= best->helpers)) best = l;
+    for (pool_launch *l = p->newest; l; l = l->older)
+        if (l->wanted && pool_has_work(l) && (!best || l->helpers <= best->helpers)) best = l;
     return best;
 }
 
@@ -193,16 +134,17 @@ static bool start_helper(rt_pool *p) {
     return h->there;
 }
 
+/* False: none is idle, and no more can be started. */
+static bool call_helper(rt_pool *p) {
+    if (p->idle == p->called) return p->started < p->limit && start_helper(p);
+    p->called++;
+    pthread_cond_signal(&p->work);
+    return true;
+}
+
 static void call_helpers(rt_pool *p, unsigned n) {
-    const launch *l;
-    while (n-- && (l = find_launch(p)) && l->wanted > p->looking) {
-        if (p->idle > p->called) {
-            p->called++;
-            pthread_cond_signal(&p->work);
-        } else if (p->started == p->limit || !start_helper(p)) {
-            return;
-        }
-    }
+    const pool_launch *l;
+    while (n-- && (l = find_launch(p)) && l->wanted > p->looking && call_helper(p)) continue;
 }
 
 /* A turn of a thread that has polled since `start`.  What it waits for may need its processor. */
@@ -234,13 +176,20 @@ static bool sleep_until_called(rt_pool *p) {
     return called;
 }
 
-/* NULL: the helper is to end. */
-static launch *wait_for_launch(rt_pool *p) {
-    launch *l = find_launch(p);
+/* What a helper does next: a job or, if there is none, a launch.  False: it is to end. */
+static bool find_work(rt_pool *p, pool_launch **l) {
+    *l = NULL;
+    return (p->first_job && !p->job) || (*l = find_launch(p));
+}
+
+static bool wait_for_work(rt_pool *p, pool_launch **l) {
     bool wanted = true;
-    if (!l && !p->stop) look_out(p);
-    while (!p->stop && !(l = find_launch(p)) && wanted) wanted = sleep_until_called(p);
-    return p->stop ? NULL : l;
+    if (!find_work(p, l) && !p->stop) look_out(p);
+    while (!p->stop && !find_work(p, l)) {
+        if (!wanted) return false;
+        wanted = sleep_until_called(p);
+    }
+    return !p->stop;
 }
 
 /* Frees its place, but for a pool that stops, which joins it. */
@@ -251,7 +200,7 @@ static void leave_pool(helper *h) {
     pthread_detach(h->thread);
 }
 
-static void join_launch(rt_pool *p, launch *l) {
+static void join_launch(rt_pool *p, pool_launch *l) {
     l->wanted--;
     l->helpers++;
     p->running++;
@@ -259,28 +208,51 @@ static void join_launch(rt_pool *p, launch *l) {
 }
 
 /* It may go on with one helper more or less: perhaps there are fewer threads later. */
-static void leave_launch(rt_pool *p, launch *l, bool again) {
-    if (again && has_work(l)) l->wanted++;
+static void leave_launch(rt_pool *p, pool_launch *l, bool again) {
+    if (again && pool_has_work(l)) l->wanted++;
     p->running--;
     if (--l->helpers == 0) pthread_cond_signal(&l->done);
+}
+
+/* The lock is let go meanwhile, as in the next one. */
+static void help_launch(helper *h, pool_launch *l) {
+    rt_pool *p = h->pool;
+    join_launch(p, l);
+    pthread_mutex_unlock(&p->lock);
+    bool room = rt_seat_fill(&h->seat, l->work), traced = rt_is_traced();
+    if (traced) rt_trace_call("groups", l->work->name);
+    uint64_t done = room ? run_chunks(p, l, &h->seat, true) : 0;
+    if (traced) rt_trace_end_call("spvfuse.group.count", done);
+    pthread_mutex_lock(&p->lock);
+    leave_launch(p, l, room);
+}
+
+static void run_job(rt_pool *p) {
+    rt_job *j = p->job = p->first_job;
+    p->first_job = j->next;
+    p->running++;
+    j->begun = true;
+    pthread_mutex_unlock(&p->lock);
+    j->run(j);
+    pthread_mutex_lock(&p->lock);
+    p->running--;
+    p->job = NULL;
+    atomic_store_explicit(&j->ended, true, memory_order_release); /* it may be freed now */
+    pthread_cond_broadcast(&p->job_ended);
 }
 
 static void *help(void *arg) {
     helper *h = arg;
     rt_pool *p = h->pool;
-    launch *l;
+    pool_launch *l;
     rt_trace_name_thread("spvfuse groups");
     if (p->pin) rt_pin_thread(h->number + 1);
     pthread_mutex_lock(&p->lock);
-    while ((l = wait_for_launch(p))) {
-        join_launch(p, l);
-        pthread_mutex_unlock(&p->lock);
-        bool room = rt_seat_fill(&h->seat, l->work), traced = rt_is_traced();
-        if (traced) rt_trace_call("groups", l->work->name);
-        uint64_t done = room ? run_chunks(p, l, &h->seat, true) : 0;
-        if (traced) rt_trace_end_call("spvfuse.group.count", done);
-        pthread_mutex_lock(&p->lock);
-        leave_launch(p, l, room);
+    while (wait_for_work(p, &l)) {
+        if (l)
+            help_launch(h, l);
+        else
+            run_job(p);
     }
     leave_pool(h);
     pthread_mutex_unlock(&p->lock);
@@ -289,42 +261,7 @@ static void *help(void *arg) {
 
 /* ------------------------------------------------------------------------------------- launches */
 
-static uint64_t known_cost(const rt_work *w) {
-    return w->cost ? atomic_load_explicit(&w->cost->picoseconds, memory_order_relaxed) : 0;
-}
-
-static uint64_t expected_cost(const rt_work *w) {
-    uint64_t known = known_cost(w);
-    return known ? known : w->guess;
-}
-
-static uint64_t cost_of(uint64_t ns, uint64_t groups) {
-    return (uint64_t)((ir_u128)ns * 1000 / groups) + 1;
-}
-
-/* Three parts of what was known, one of what was measured. */
-static void learn_cost(const rt_work *w, uint64_t now) {
-    uint64_t old = known_cost(w);
-    if (w->cost)
-        atomic_store_explicit(&w->cost->picoseconds, old ? old - old / 4 + now / 4 : now,
-                              memory_order_relaxed);
-}
-
-/* Fills in how many helpers are worth having for what is left, and what they take at a time. */
-static void plan_launch(const rt_pool *p, launch *l, uint64_t cost) {
-    uint64_t left = l->total - l->next, wanted = p->limit;
-    l->least = 1;
-    if (wanted > left - 1) wanted = left - 1;
-    if (cost) {
-        ir_u128 worth = (ir_u128)left * cost / 1000 / GRAIN_NS;
-        if (worth < wanted) wanted = (uint64_t)worth;
-        if (cost < CHUNK_NS * 1000) l->least = CHUNK_NS * 1000 / cost;
-    }
-    l->wanted = (unsigned)wanted;
-    l->parts = wanted ? (wanted + 1) * CHUNKS_PER_THREAD : 1;
-}
-
-static void open_launch(rt_pool *p, launch *l) {
+static void open_launch(rt_pool *p, pool_launch *l) {
     pthread_mutex_lock(&p->lock);
     l->older = p->newest;
     if (p->newest) p->newest->newer = l;
@@ -335,7 +272,7 @@ static void open_launch(rt_pool *p, launch *l) {
 }
 
 /* No helper can join any more; waits until those that have are done. */
-static void close_launch(rt_pool *p, launch *l) {
+static void close_launch(rt_pool *p, pool_launch *l) {
     pthread_mutex_lock(&p->lock);
     *(l->newer ? &l->newer->older : &p->newest) = l->older;
     if (l->older) l->older->newer = l->newer;
@@ -350,15 +287,16 @@ static void close_launch(rt_pool *p, launch *l) {
     pthread_mutex_unlock(&p->lock);
 }
 
-static void run_launch(rt_pool *p, launch *l, const rt_seat *s) {
+static void run_launch(rt_pool *p, pool_launch *l, const rt_seat *s) {
     uint64_t start = rt_now_ns(), done = 0;
-    plan_launch(p, l, expected_cost(l->work));
-    if (!l->wanted) done = run_short(l, s, start);
-    if (done && done < l->total) plan_launch(p, l, cost_of(rt_now_ns() - start, done));
+    pool_plan_launch(l, p->limit, pool_expected_cost(l->work));
+    if (!l->wanted) done = pool_run_short(l, s, start);
+    if (done && done < l->total)
+        pool_plan_launch(l, p->limit, pool_cost_of(rt_now_ns() - start, done));
     bool shared = l->wanted != 0;
     if (shared) open_launch(p, l);
     done += run_chunks(p, l, s, false);
-    if (done) learn_cost(l->work, cost_of(rt_now_ns() - start, done));
+    if (done) pool_learn_cost(l->work, pool_cost_of(rt_now_ns() - start, done));
     if (shared) close_launch(p, l);
 }
 
@@ -383,7 +321,8 @@ static uint64_t count_groups(const ir_group_info *g) {
 }
 
 ir_status rt_pool_run(rt_pool *p, const rt_work *work) {
-    launch l = {.work = work, .total = count_groups(work->info), .done = PTHREAD_COND_INITIALIZER};
+    pool_launch l = {
+        .work = work, .total = count_groups(work->info), .done = PTHREAD_COND_INITIALIZER};
     if (l.total == 0) return IR_OK;
     rt_seat *s = begin_caller(p);
     bool room = s && rt_seat_fill(s, work);
@@ -391,6 +330,35 @@ ir_status rt_pool_run(rt_pool *p, const rt_work *work) {
     end_caller(p, s);
     pthread_cond_destroy(&l.done);
     return room ? IR_OK : IR_ERR_MEMORY;
+}
+
+/* ----------------------------------------------------------------------------------------- jobs */
+
+/* Helpers that look out are told of it as of a launch. */
+bool rt_pool_add_job(rt_pool *p, rt_job *j) {
+    pthread_mutex_lock(&p->lock);
+    rt_job **end = &p->first_job;
+    while (*end) end = &(*end)->next;
+    bool busy = p->job || p->first_job || p->looking;
+    bool taken =
+        !p->stop && p->owner == getpid() && p->limit && (busy || call_helper(p) || p->started);
+    j->next = NULL;
+    if (taken) *end = j;
+    if (taken) p->opened++;
+    pthread_mutex_unlock(&p->lock);
+    return taken;
+}
+
+bool rt_pool_end_job(rt_pool *p, rt_job *j, bool soon) {
+    pthread_mutex_lock(&p->lock);
+    rt_job **at = &p->first_job;
+    while (*at && *at != j) at = &(*at)->next;
+    bool waits = *at;
+    if (waits) *at = j->next;
+    if (soon) j->cancelled = true;
+    while (p->job == j) pthread_cond_wait(&p->job_ended, &p->lock);
+    pthread_mutex_unlock(&p->lock);
+    return !waits;
 }
 
 /* ---------------------------------------------------------------------------------------- pools */
@@ -404,13 +372,15 @@ rt_pool *rt_pool_new(const rt_pool_options *options) {
     p->owner = getpid();
     pthread_mutex_init(&p->lock, NULL);
     rt_cond_init(&p->work);
+    pthread_cond_init(&p->job_ended, NULL);
     return p;
 }
 
-/* Launches that come later do without. */
+/* Launches that come later do without; a job ends soon, those that wait never begin. */
 static void end_helpers(rt_pool *p, bool if_idle) {
     pthread_mutex_lock(&p->lock);
-    bool stops = p->stop |= !if_idle || p->running == 0;
+    bool stops = p->stop |= !if_idle || p->running == (p->job != NULL);
+    if (p->job && stops) p->job->cancelled = true;
     pthread_cond_broadcast(&p->work);
     for (unsigned n = 0; n < p->limit && stops; n++) {
         const helper h = p->helpers[n];
@@ -427,6 +397,7 @@ void rt_pool_free(rt_pool *p) {
     if (p->owner == getpid()) {
         end_helpers(p, false);
         rt_cond_free(&p->work);
+        rt_cond_free(&p->job_ended);
         pthread_mutex_destroy(&p->lock);
     }
     for (unsigned n = 0; n < p->limit; n++) rt_seat_free(&p->helpers[n].seat);
@@ -487,7 +458,9 @@ static void forget_threads(rt_pool *p) {
     p->running = p->looking = p->idle = p->called = p->started = 0;
     p->owner = getpid();
     for (unsigned n = 0; n < p->limit; n++) p->helpers[n] = (helper){.there = false};
+    p->first_job = p->job = NULL;
     rt_cond_init(&p->work);
+    pthread_cond_init(&p->job_ended, NULL);
     pthread_mutex_init(&p->lock, NULL);
 }
 

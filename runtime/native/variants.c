@@ -9,10 +9,13 @@
  * for any shape, as soon as there is some; code that several launches wait for is compiled once.
  * An eager compiler makes code for each shape, and its values, at once.
  *
- * If the first launch is small, its code is made quickly.  That code gives way to what takes longer
- * to make as soon as a launch is not small, or when launches have taken about as long as making
- * that would have taken longer: the time is lost once more then, and not more often.
- * A launch is asked whether it is small only where that matters: the answer takes time.
+ * If the first launch is small, its code is made quickly.  What takes longer to make follows as
+ * soon as a launch is not small, or when launches have taken a part of the time of making the first
+ * one.  In the second case a thread of the pool makes it, and launches run the quick code until it
+ * has ended: so they have lost little more than the time of making the quick code, whatever their
+ * number.  Where no other thread does that, a launch makes the code once launches have taken about
+ * as long as that takes longer: the time is lost once more then, and not more often.
+ * A launch is asked how much it has to do only where that matters: the answer takes time.
  *
  * Values are treated likewise: when launches of a shape have run its own code for so long, and
  * integers among their arguments were the same all the time, these become constants of one more
@@ -25,7 +28,10 @@
  */
 #include "runtime/native/native.h"
 
-enum { PATIENCE = 10 };
+enum {
+    PATIENCE = 10,
+    SHARE = 4 /* of the time that quick code took: then launches are worth another thread's */
+};
 
 void rt_kernel_init(rt_kernel *k) {
     *k = (rt_kernel){0};
@@ -34,8 +40,26 @@ void rt_kernel_init(rt_kernel *k) {
     k->forks = rt_forks();
 }
 
+/* ----------------------------------------------------------- code that another thread makes */
+
+static bool has_ended(const rt_later *l) {
+    return atomic_load_explicit(&l->job.ended, memory_order_acquire);
+}
+
+/* Waits until it has been made, or takes it back; gives what there is. */
+static rt_compiled end_later(rt_later *l, bool cancel) {
+    rt_compiled made = {0};
+    if (!l) return made;
+    if (has_ended(l) || (rt_pool_end_job(l->pool, &l->job, cancel) && has_ended(l))) made = l->made;
+    l->free(l);
+    return made;
+}
+
 /* No launch runs its code. */
 static void forget(rt_launches *l) {
+    rt_compiled made = end_later(l->later, true);
+    rt_code_unload(&made.variant.code);
+    rt_code_unload(&l->quick.variant.code);
     rt_code_unload(&l->own.variant.code);
     rt_code_unload(&l->fixed.variant.code);
 }
@@ -57,12 +81,13 @@ static bool same_shape(const pass_group_shape *a, const pass_group_shape *b) {
            memcmp(a->local_args, b->local_args, sizeof a->local_args) == 0;
 }
 
-/* The launches of a shape; NULL: it is a new one, and all entries are in use. */
+/* The launches of a shape; NULL: it is a new one, and all entries are in use or compiled for. */
 static rt_launches *find_launches(rt_kernel *k, const pass_group_shape *shape) {
     rt_launches *oldest = NULL;
     for (rt_launches *l = k->launches; l < k->launches + RT_MAX_SHAPES; l++) {
         if (l->used && same_shape(&l->shape, shape)) return l;
-        if (!l->users && (!oldest || l->used < oldest->used)) oldest = l;
+        bool busy = l->users || (l->later && !has_ended(l->later));
+        if (!busy && (!oldest || l->used < oldest->used)) oldest = l;
     }
     if (!oldest) return NULL;
     forget(oldest);
@@ -97,29 +122,16 @@ static bool is_worth_more(const rt_kernel *k, const rt_launches *l) {
     return l->own.state == RT_NOT_COMPILED && l->spent_ns > k->any.ns * PATIENCE;
 }
 
-static bool is_small(const rt_compiler *compiler) {
-    return compiler->is_small && compiler->is_small(compiler->user);
-}
+static bool has_code(const rt_compiled *c) { return c->state == RT_COMPILED; }
 
-/* Has code that was made quickly to give way?  Making other code takes longer by some times of
- * that; more for nested loops over items. */
-static bool is_outgrown(const rt_launches *l, const rt_compiler *compiler) {
-    if (l->own.state != RT_COMPILED || !l->own.variant.shape.small) return false;
-    unsigned times = l->shape.dims == 1 ? 2 : 3;
-    return l->spent_ns > l->own.ns * times || !is_small(compiler);
-}
-
-static void drop_own(rt_launches *l) {
-    rt_code_unload(&l->own.variant.code);
-    l->own = (rt_compiled){0};
-    l->shape.small = false;
-    l->spent_ns = 0;
+static bool has_no_code_of_its_own(const rt_launches *l) {
+    return l->own.state == RT_NOT_COMPILED && l->quick.state == RT_NOT_COMPILED;
 }
 
 static bool has_no_code(const rt_kernel *k) {
     if (k->any.state != RT_NOT_COMPILED) return false;
     for (const rt_launches *l = k->launches; l < k->launches + RT_MAX_SHAPES; l++)
-        if (l->own.state != RT_NOT_COMPILED) return false;
+        if (!has_no_code_of_its_own(l)) return false;
     return true;
 }
 
@@ -149,7 +161,6 @@ static void note_values(rt_launches *l, const rt_values *values) {
 
 /* Is it time to fix what launches have in common?  Code that is replaced must not be in use. */
 static bool is_worth_fixing(const rt_launches *l, bool eager) {
-    if (l->own.variant.shape.small) return false;
     if (!l->alike.known || l->fixed.state == RT_COMPILING || l->fixed.state == RT_FAILED)
         return false;
     if (l->fixed.state == RT_COMPILED && l->users > 1) return false;
@@ -177,28 +188,82 @@ typedef struct {
     const rt_compiler *compiler;
 } launch_facts;
 
+/* Code that is made for a shape; after a failure the next launch tries again. */
+static ir_status compile_for(rt_kernel *k, rt_launches *l, rt_compiled *c,
+                             const rt_compiler *compiler) {
+    pass_group_shape shape = l->shape;
+    shape.small = c == &l->quick;
+    ir_status status = compile(k, c, &shape, NULL, compiler);
+    if (status == IR_OK) return IR_OK;
+    c->state = RT_NOT_COMPILED;
+    l->spent_ns = 0; /* not at once, if there is quick code */
+    return status;
+}
+
+/* The same for what another thread may be making. */
+static ir_status complete_own(rt_kernel *k, rt_launches *l, const rt_compiler *compiler) {
+    rt_later *later = l->later;
+    l->later = NULL;
+    l->own.state = RT_COMPILING;
+    rt_lock_release(&k->lock);
+    rt_compiled made = end_later(later, false);
+    rt_lock_take(&k->lock);
+    if (made.state != RT_COMPILED) return compile_for(k, l, &l->own, compiler);
+    l->own = made;
+    pthread_cond_broadcast(&k->compiled);
+    return IR_OK;
+}
+
+static void take_later(rt_launches *l) {
+    if (!l->later || !has_ended(l->later)) return;
+    rt_compiled made = end_later(l->later, false);
+    l->later = NULL;
+    l->failed |= made.state != RT_COMPILED;
+    if (made.state == RT_COMPILED) l->own = made;
+}
+
+/* A launch whose shape has code that was made quickly, and no other: has that to be made? */
+static ir_status replace_quick(rt_kernel *k, rt_launches *l, const rt_compiler *compiler) {
+    double size = compiler->size ? compiler->size(compiler->user) : 2;
+    if (size > 1) return complete_own(k, l, compiler);
+    bool begins = compiler->begin && !l->later && !l->failed;
+    if (begins && l->spent_ns * SHARE > l->quick.ns)
+        l->later = compiler->begin(compiler->user, &l->shape);
+    if (l->later && l->later->job.begun) return IR_OK;
+    /* Making other code takes longer by some times of that; more for nested loops over items. */
+    bool pays = l->spent_ns > l->quick.ns * (l->shape.dims == 1 ? 2 : 3);
+    return pays ? complete_own(k, l, compiler) : IR_OK;
+}
+
+/* Makes code for the shape if that is to be made now.  The first launch may begin to make what
+ * replaces its own. */
+static ir_status make_code(rt_kernel *k, rt_launches *l, const rt_compiler *compiler) {
+    take_later(l);
+    if (has_code(&l->quick) && l->own.state == RT_NOT_COMPILED)
+        return replace_quick(k, l, compiler);
+    if (!has_no_code_of_its_own(l) || (!compiler->eager && !has_no_code(k))) return IR_OK;
+    double size = compiler->size ? compiler->size(compiler->user) : 2;
+    if (size > 1) return compile_for(k, l, &l->own, compiler);
+    ir_status status = compile_for(k, l, &l->quick, compiler);
+    if (status == IR_OK && compiler->begin && size > 0.5)
+        l->later = compiler->begin(compiler->user, &l->shape);
+    return status;
+}
+
 static ir_status choose(rt_kernel *k, rt_launches *l, const launch_facts *facts, rt_use *use) {
     const rt_compiler *compiler = facts->compiler;
-    ir_status status = IR_OK;
-    bool first = l && l->own.state == RT_NOT_COMPILED && (compiler->eager || has_no_code(k));
-    bool outgrown = l && is_outgrown(l, compiler);
-    bool again = outgrown && l->users == 1; /* otherwise it is in use, and this one takes another */
-    if (again) drop_own(l);
-    if (first) l->shape.small = is_small(compiler);
-    if (first || again) status = compile(k, &l->own, &l->shape, NULL, compiler);
-    if (status != IR_OK) {
-        l->own.state = RT_NOT_COMPILED;
-        return status;
-    }
-    while (l && l->own.state == RT_COMPILING && k->any.state != RT_COMPILED)
+    ir_status status = l ? make_code(k, l, compiler) : IR_OK;
+    if (status != IR_OK) return status;
+    while (l && (l->own.state == RT_COMPILING || l->quick.state == RT_COMPILING) &&
+           !has_code(&l->quick) && !has_code(&k->any))
         rt_lock_wait(&k->lock, &k->compiled);
-    if (l && l->own.state == RT_COMPILED && (again || !outgrown)) {
-        use->variant = choose_own(k, l, facts->values, compiler);
+    if (l && (has_code(&l->own) || has_code(&l->quick))) {
+        use->variant =
+            has_code(&l->own) ? choose_own(k, l, facts->values, compiler) : &l->quick.variant;
         return IR_OK;
     }
     status = compile_any(k, compiler);
     use->variant = &k->any.variant;
-    if (l) l->shape.small = false;
     if (status == IR_OK && l && is_worth_more(k, l) &&
         compile(k, &l->own, &l->shape, NULL, compiler) == IR_OK)
         use->variant = &l->own.variant;
@@ -215,7 +280,9 @@ static void settle(rt_kernel *k, bool whole) {
     if (k->any.state == RT_COMPILING) k->any = (rt_compiled){0};
     for (rt_launches *l = k->launches; l < k->launches + RT_MAX_SHAPES; l++) {
         l->users = 0;
-        bool changing = l->own.state == RT_COMPILING || l->fixed.state == RT_COMPILING;
+        l->later = NULL;
+        bool changing = l->own.state == RT_COMPILING || l->fixed.state == RT_COMPILING ||
+                        l->quick.state == RT_COMPILING;
         if (!whole || changing) *l = (rt_launches){0};
     }
 }
@@ -240,12 +307,19 @@ ir_status rt_kernel_begin(rt_kernel *k, const pass_group_shape *shape, const rt_
     return status;
 }
 
+/* No launch runs it, and none will. */
+static void drop_quick(rt_launches *l) {
+    rt_code_unload(&l->quick.variant.code);
+    l->quick = (rt_compiled){0};
+}
+
 void rt_kernel_end(rt_kernel *k, const rt_use *use, uint64_t ns) {
     rt_launches *l = use->launches;
     if (!l) return;
     rt_lock_take(&k->lock);
     if (l->users) l->users--; /* none: a launch has forked, and goes on in the child */
-    if (use->variant == &k->any.variant || use->variant->shape.small) l->spent_ns += ns;
+    if (use->variant == &k->any.variant || use->variant == &l->quick.variant) l->spent_ns += ns;
     if (use->variant == &l->own.variant) l->alike_ns += ns;
+    if (!l->users && has_code(&l->own) && has_code(&l->quick)) drop_quick(l);
     rt_lock_release(&k->lock);
 }

@@ -203,6 +203,8 @@ static void copy_kernels(spvf_program *p, const spvf_module *from) {
         rt_copy_images(m->ir, from->ir);
     if (m->ir->pointer_bits == 8 * sizeof(void *)) rt_lower_closures(m);
     rt_module_describe(m);
+    foreach_func (f, m->ir) /* which launches look at, several at a time */
+        if (f->flags & IR_FUNC_KERNEL && !ir_is_declaration(f)) ir_loop_tree(f);
 }
 
 /* As the program sees its kernels: structs with pointers are arguments, unless they had been taken

@@ -10,6 +10,7 @@ unload=$build/tests/runtime/unload
 check "opened and closed" timeout 60 "$unload" "$build/libspvfuse.so"
 check "the main thread leaves" \
     env SPVF_THREADS=4 timeout -s KILL 20 "$unload" "$build/libspvfuse.so" leave
+check "closed amid compiling" env SPVFUSE_THREADS=4 timeout 60 "$unload" "$build/libspvfuse.so" keep
 # On a machine with other work one of three is in time.
 exits_at_once() {
     for _ in 1 2 3; do

@@ -211,6 +211,7 @@ static bool take_flag(const char **list, rt_cpu_options *o) {
     if (rt_take_option(list, "eager")) return o->eager = true;
     if (rt_take_option(list, "untiered")) return o->untiered = true;
     if (rt_take_option(list, "quick")) return o->quick = true;
+    if (rt_take_option(list, "waiting")) return o->waiting = true;
     if (rt_take_option(list, "calls")) return o->keep_calls = true;
     if (rt_take_option(list, "recompile")) return o->recompile = true;
     if (rt_take_number(list, "caches=", &o->caches)) return true;
@@ -232,7 +233,7 @@ static void take_options(spvf_context *context, const char *list, rt_cpu_options
         rt_throw(context, IR_ERR_ARGUMENT,
                  "unknown option '%s' of device cpu: v2, v3, v4, icelake, simd=N, regalloc=stack, "
                  "seed=N, "
-                 "eager, untiered, quick, cache, calls, recompile, caches=N, without=FACT",
+                 "eager, untiered, quick, waiting, cache, calls, recompile, caches=N, without=FACT",
                  list);
 }
 

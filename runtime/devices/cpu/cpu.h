@@ -62,6 +62,7 @@ typedef struct {
     bool eager;         /* as in rt_compiler */
     bool untiered;      /* small launches have the same code as others */
     bool quick;         /* all launches have the code of small ones */
+    bool waiting;       /* no thread makes code for later launches */
     rt_facts without;   /* that code is not made for */
     bool cache;         /* code is kept for other processes */
     bool keep_calls;    /* as in pass_options */
@@ -172,8 +173,8 @@ void cpu_find_code(const cpu_launch *l, const cpu_wanted *wanted, rt_use *use);
 void cpu_find_values(const cpu_launch *l, ir_arena *a, cpu_wanted *wanted);
 /* The values that the launch gives, in the arena. (cpu_values.c) */
 void cpu_know_values(const cpu_launch *l, ir_arena *a, pass_given *out);
-/* Is so little to do that code is made quickly? (cpu_small.c) */
-bool cpu_is_small(const cpu_launch *l, const cpu_wanted *wanted);
+/* How much is to do; up to 1: so little that code is made quickly. (cpu_small.c) */
+double cpu_size_of(const cpu_launch *l, const cpu_wanted *wanted);
 void cpu_make_quickly(const cpu_machine *m, cg_options *code);
 /* Are all integers by value short (pass_group_shape)?  (cpu_values.c) */
 bool cpu_has_short_values(const cpu_launch *l);

@@ -3,6 +3,8 @@
  */
 #include "runtime/devices/cpu/cpu.h"
 
+#include <stdlib.h>
+
 /* ------------------------------------------------------------------------------------- programs */
 
 static bool has_globals(const ir_module *m) {
@@ -236,14 +238,102 @@ static ir_status compile_variant(void *user, const pass_group_shape *shape, cons
     return status;
 }
 
-static bool is_small(void *user) {
+/* ------------------------------------------------------- code that another thread makes for it */
+
+/* Its own copy of what compile_variant needs.  The function, with its module, and the machine
+ * outlast it: freeing the kernel waits for its end. */
+typedef struct {
+    rt_later base; /* the first member */
+    spvf_context context;
+    ir_arena arena;
+    pass_group_shape shape;
+    rt_launch launch; /* nothing but its function */
+    cpu_launch what;
+    cpu_wanted wanted; /* nothing but constants */
+} cpu_later;
+
+/* What has been cancelled gets no more memory. */
+static void *allocate_unless_cancelled(void *user, size_t bytes) {
+    const cpu_later *l = user;
+    return l->base.job.cancelled ? NULL : malloc(bytes);
+}
+
+static void release_memory(void *user, void *block) {
+    (void)user;
+    free(block);
+}
+
+static void make_later(rt_job *j) {
+    cpu_later *l = (cpu_later *)j;
+    rt_compiled *made = &l->base.made;
+    const request r = {&l->what, &l->wanted};
+    uint64_t start = rt_now_ns();
+    ir_status status = compile_variant((void *)(uintptr_t)&r, &l->shape, NULL, &made->variant);
+    made->ns = rt_now_ns() - start;
+    made->state = status == IR_OK ? RT_COMPILED : RT_FAILED;
+}
+
+static void free_later(rt_later *base) {
+    cpu_later *l = (cpu_later *)base;
+    ir_arena_free(&l->arena);
+    free(l);
+}
+
+/* The values of a launch end with it. */
+static void copy_constants(void *arg) {
+    cpu_later *l = arg;
+    const rt_constants from = l->wanted.constants;
+    rt_constant *list = ir_new_array(&l->arena, rt_constant, from.n);
+    for (uint32_t n = 0; n < from.n; n++) {
+        list[n] = from.list[n];
+        list[n].bytes = ir_dup(&l->arena, list[n].bytes, list[n].size);
+    }
+    l->wanted.constants.list = list;
+}
+
+/* Where memory is counted, code is looked at while it is made, or tools are told of it, launches
+ * make it. */
+static bool is_for_later(const cpu_launch *l) {
+    const ir_ctx *cx = l->cx;
+    bool counted = cx->allocate || cx->limit;
+    return !l->machine->options.waiting && !counted && !cx->inspection && !cx->counts &&
+           !rt_are_told(&l->machine->tools);
+}
+
+static rt_later *begin_later(void *user, const pass_group_shape *shape) {
     const request *r = user;
-    return cpu_is_small(r->launch, r->wanted);
+    cpu_later *l = is_for_later(r->launch) ? calloc(1, sizeof *l) : NULL;
+    if (!l) return NULL;
+    rt_context_init(&l->context, &(spvf_context_options){.size = sizeof(spvf_context_options),
+                                                         .allocate = allocate_unless_cancelled,
+                                                         .release = release_memory,
+                                                         .alloc_user = l});
+    ir_arena_init(&l->arena, &l->context.cx);
+    l->base = (rt_later){
+        .job = {.run = make_later}, .pool = r->launch->machine->pool, .free = free_later};
+    l->shape = *shape;
+    l->launch.function = r->launch->launch->function;
+    l->what = (cpu_launch){.cx = &l->context.cx,
+                           .machine = r->launch->machine,
+                           .launch = &l->launch,
+                           .counts = r->launch->counts};
+    l->wanted.constants = r->wanted->constants;
+    bool copied = !l->wanted.constants.n || ir_try(&l->context.cx, copy_constants, l);
+    if (copied && rt_pool_add_job(l->base.pool, &l->base.job)) return &l->base;
+    free_later(&l->base);
+    return NULL;
+}
+
+/* ------------------------------------------------------------------------------------- launches */
+
+static double size_of(void *user) {
+    const request *r = user;
+    return cpu_size_of(r->launch, r->wanted);
 }
 
 void cpu_find_code(const cpu_launch *l, const cpu_wanted *wanted, rt_use *use) {
     request r = {l, wanted};
-    rt_compiler compiler = {compile_variant, &r, l->machine->options.eager, is_small};
+    rt_compiler compiler = {compile_variant, &r, l->machine->options.eager, size_of, begin_later};
     ir_status status =
         rt_kernel_begin(wanted->kernel, &wanted->shape, &wanted->values, &compiler, use);
     if (status != IR_OK) ir_throw(l->cx, status);

@@ -13,10 +13,11 @@
 
 /* Running quick code takes 0.2 to 0.3 ns an instruction, and making it about 3.5 us; vector code
  * takes 2 to 4 times as long to make for ranges of one dimension, and 3 to 6 times for others, with
- * nested loops over items.  How often a kernel will be launched is not known.  With these
- * limits, the first launch takes at most 2.2 times as long with vector code, where that is made, as
- * with quick code; that is about what switching to it later costs (variants.c). */
-enum { LIMIT = 4500, LIMIT_OF_NESTS = 16000 };
+ * nested loops over items.  How often a kernel will be launched is not known.  With these limits,
+ * the first launch takes up to 1.8 times as long with vector code, where that is made, as with
+ * quick code; that is about what the first launches together lose while another thread makes vector
+ * code (variants.c). */
+enum { LIMIT = 9000, LIMIT_OF_NESTS = 32000 };
 
 /* Of loops whose rounds are not known. */
 enum { FEW_ITEMS = 64 };
@@ -26,17 +27,17 @@ void cpu_make_quickly(const cpu_machine *m, cg_options *code) {
     if (m->cache.folder < 0) code->regalloc.how = CG_REGALLOC_STACK;
 }
 
-bool cpu_is_small(const cpu_launch *l, const cpu_wanted *w) {
+double cpu_size_of(const cpu_launch *l, const cpu_wanted *w) {
     const rt_cpu_options *o = &l->machine->options;
     const ir_range *r = &w->range;
     uint64_t items = pass_global_size(r, 0) * pass_global_size(r, 1) * pass_global_size(r, 2);
     bool chosen = o->eager || o->untiered || o->quick || o->code.lanes || o->code.regalloc.seed;
-    if (chosen || l->launch->ahead || l->machine->tools.step) return false;
-    uint64_t limit = r->dims == 1 ? LIMIT : LIMIT_OF_NESTS;
-    if (items > limit || !l->launch->function->repeats) return items <= limit;
+    if (chosen || l->launch->ahead || l->machine->tools.step) return 2;
+    double limit = r->dims == 1 ? LIMIT : LIMIT_OF_NESTS, n = (double)items;
+    if (n > limit || !l->launch->function->repeats) return n / limit;
     pass_given given = {.range = r};
     pass_work work;
     cpu_know_values(l, w->scratch, &given);
-    if (!pass_estimate_work(cpu_kernel_of(l), &given, w->scratch, &work)) return items <= FEW_ITEMS;
-    return (double)items * work.steps <= (double)limit * work.size;
+    if (!pass_estimate_work(cpu_kernel_of(l), &given, w->scratch, &work)) return n / FEW_ITEMS;
+    return n * work.steps / (limit * work.size);
 }

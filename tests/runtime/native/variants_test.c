@@ -2,6 +2,7 @@
 #include "runtime/native/native.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <time.h>
 
 typedef struct {
@@ -26,7 +27,7 @@ static ir_status compile(void *user, const pass_group_shape *shape, const rt_val
     return IR_OK;
 }
 
-static bool is_small(void *user) { return ((const fake *)user)->small; }
+static double size(void *user) { return ((const fake *)user)->small ? 0.5 : 2; }
 
 /* One launch that takes so many times as long as compiling did; the size that its code is for. */
 static uint64_t launch(rt_kernel *k, fake *f, uint64_t x, unsigned times) {
@@ -56,12 +57,12 @@ Test(variants, the_first_size_gets_its_own_code_and_another_one_when_it_is_launc
 /* One launch that takes so many times as long as its code took; was that made quickly? */
 static bool launch_small(rt_kernel *k, fake *f, bool small, unsigned times) {
     const pass_group_shape shape = {.local = {8, 1, 1}, .dims = f->dims};
-    const rt_compiler compiler = {compile, f, .is_small = is_small};
+    const rt_compiler compiler = {compile, f, .size = size};
     rt_use use;
     f->small = small;
     cr_assert_eq(rt_kernel_begin(k, &shape, &none, &compiler, &use), IR_OK);
     bool quick = use.variant->shape.small;
-    rt_kernel_end(k, &use, use.launches->own.ns * times);
+    rt_kernel_end(k, &use, use.launches->quick.ns * times);
     return quick;
 }
 
@@ -95,7 +96,7 @@ Test(variants, code_in_use_stays) {
     rt_kernel k;
     fake f = {.ns = 1000};
     rt_use first, second;
-    const rt_compiler compiler = {compile, &f, .is_small = is_small};
+    const rt_compiler compiler = {compile, &f, .size = size};
     const pass_group_shape shape = {.local = {8, 1, 1}};
     rt_kernel_init(&k);
     f.small = true;
@@ -103,11 +104,159 @@ Test(variants, code_in_use_stays) {
     f.small = false;
     cr_assert_eq(rt_kernel_begin(&k, &shape, &none, &compiler, &second), IR_OK);
     cr_expect(first.variant->shape.small, "it stays as it is");
-    cr_expect_eq(second.variant, &k.any.variant, "code for any launch is what there is besides");
-    rt_kernel_end(&k, &first, 0);
+    cr_expect_not(second.variant->shape.small);
     rt_kernel_end(&k, &second, 0);
-    cr_expect_not(launch_small(&k, &f, false, 0));
+    cr_expect(first.variant->shape.small);
+    rt_kernel_end(&k, &first, 0);
+    cr_expect_eq(second.launches->quick.state, RT_NOT_COMPILED, "no launch runs it any more");
+    cr_expect_eq(f.compiled, 2);
     rt_kernel_free(&k);
+}
+
+/* ------------------------------------------------------------ code that another thread makes */
+
+/* Its thread is a helper of this pool, which looks at the gate. */
+typedef struct {
+    rt_later base; /* the first member */
+    fake *made_for;
+    pass_group_shape shape;
+} fake_later;
+
+static rt_pool *pool;
+static _Atomic bool open_gate, was_cancelled, was_freed;
+
+static void make(rt_job *j) {
+    fake_later *l = (fake_later *)j;
+    while (!open_gate && !j->cancelled) nanosleep(&(struct timespec){0, 1000}, NULL);
+    was_cancelled = j->cancelled;
+    ir_status status = compile(l->made_for, &l->shape, NULL, &l->base.made.variant);
+    l->base.made.state = status == IR_OK ? RT_COMPILED : RT_FAILED;
+}
+
+static void free_later(rt_later *l) {
+    was_freed = true;
+    free(l);
+}
+
+static rt_later *begin(void *user, const pass_group_shape *shape) {
+    fake_later *l = calloc(1, sizeof *l);
+    was_cancelled = was_freed = false;
+    l->base = (rt_later){.job = {.run = make}, .pool = pool, .free = free_later};
+    l->made_for = user;
+    l->shape = *shape;
+    if (rt_pool_add_job(pool, &l->base.job)) return &l->base;
+    free(l);
+    return NULL;
+}
+
+static void open_pool(unsigned threads) {
+    pool = rt_pool_new(&(rt_pool_options){.threads = threads});
+    open_gate = false;
+}
+
+/* As launch_small, with a compiler that has a pool. */
+static bool launch_beside(rt_kernel *k, fake *f, bool small, unsigned times) {
+    const pass_group_shape shape = {.local = {8, 1, 1}, .dims = 1};
+    const rt_compiler compiler = {compile, f, .size = size, .begin = begin};
+    rt_use use;
+    f->small = small;
+    cr_assert_eq(rt_kernel_begin(k, &shape, &none, &compiler, &use), IR_OK);
+    bool quick = use.variant->shape.small;
+    rt_kernel_end(k, &use, use.launches->quick.ns * times);
+    return quick;
+}
+
+static void await(const _Atomic bool *flag) {
+    while (!*flag) nanosleep(&(struct timespec){0, 1000}, NULL);
+}
+
+static const rt_job *job_of(const rt_kernel *k) { return &k->launches[0].later->job; }
+
+Test(variants, launches_run_quick_code_until_another_thread_has_made_other_code) {
+    rt_kernel k;
+    fake f = {.ns = 1000};
+    open_pool(2);
+    rt_kernel_init(&k);
+    for (int i = 0; i < 3; i++) cr_expect(launch_beside(&k, &f, true, 0));
+    cr_expect_null(k.launches[0].later, "they have taken no time");
+    cr_expect(launch_beside(&k, &f, true, 1));
+    cr_expect(launch_beside(&k, &f, true, 0));
+    await(&job_of(&k)->begun);
+    for (int i = 0; i < 20; i++) cr_expect(launch_beside(&k, &f, true, 9));
+    cr_expect_eq(f.compiled, 1);
+    open_gate = true;
+    await(&job_of(&k)->ended);
+    cr_expect_not(launch_beside(&k, &f, true, 9));
+    cr_expect_null(k.launches[0].later);
+    cr_expect_eq(f.compiled, 2);
+    cr_expect(was_freed && !was_cancelled);
+    rt_kernel_free(&k);
+    rt_pool_free(pool);
+}
+
+Test(variants, a_launch_that_is_not_small_waits_for_the_other_thread) {
+    rt_kernel k;
+    fake f = {.ns = 1000000};
+    open_pool(2);
+    open_gate = true;
+    rt_kernel_init(&k);
+    cr_expect(launch_beside(&k, &f, true, 1));
+    cr_expect(launch_beside(&k, &f, true, 1));
+    await(&job_of(&k)->begun);
+    cr_expect_not(launch_beside(&k, &f, false, 1));
+    cr_expect_eq(f.compiled, 2);
+    rt_kernel_free(&k);
+    rt_pool_free(pool);
+}
+
+/* The only thread that could do so makes something else. */
+Test(variants, launches_do_not_rely_on_a_thread_that_is_busy) {
+    rt_kernel k, other;
+    fake f = {.ns = 1000}, g = {.ns = 1000};
+    open_pool(2);
+    rt_kernel_init(&k);
+    rt_kernel_init(&other);
+    for (int i = 0; i < 2; i++) cr_expect(launch_beside(&other, &g, true, 1));
+    await(&job_of(&other)->begun);
+    for (int i = 0; i < 3; i++) cr_expect(launch_beside(&k, &f, true, 1));
+    cr_expect_not_null(k.launches[0].later);
+    cr_expect_not(launch_beside(&k, &f, true, 1), "it is compiled by the launch");
+    cr_expect_eq(f.compiled, 2);
+    cr_expect(was_freed);
+    rt_kernel_free(&other);
+    cr_expect(was_cancelled);
+    rt_kernel_free(&k);
+    rt_pool_free(pool);
+}
+
+Test(variants, without_helpers_launches_compile) {
+    rt_kernel k;
+    fake f = {.ns = 1000};
+    open_pool(1);
+    rt_kernel_init(&k);
+    for (int i = 0; i < 3; i++) cr_expect(launch_beside(&k, &f, true, 1));
+    cr_expect_not(launch_beside(&k, &f, true, 1));
+    cr_expect_eq(f.compiled, 2);
+    rt_kernel_free(&k);
+    rt_pool_free(pool);
+}
+
+Test(variants, what_another_thread_fails_to_make_a_launch_makes) {
+    rt_kernel k;
+    fake f = {.ns = 1000};
+    open_pool(2);
+    rt_kernel_init(&k);
+    for (int i = 0; i < 2; i++) cr_expect(launch_beside(&k, &f, true, 1));
+    f.status = IR_ERR_MEMORY;
+    open_gate = true;
+    await(&job_of(&k)->ended);
+    f.status = IR_OK;
+    cr_expect(launch_beside(&k, &f, true, 1));
+    cr_expect_null(k.launches[0].later, "it is not tried again");
+    cr_expect_not(launch_beside(&k, &f, true, 1));
+    cr_expect_eq(f.compiled, 3);
+    rt_kernel_free(&k);
+    rt_pool_free(pool);
 }
 
 Test(variants, eager_code_is_made_at_once) {

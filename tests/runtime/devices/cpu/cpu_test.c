@@ -513,14 +513,14 @@ Test(cpu, small_launches_have_scalar_code) {
         unsigned items, lanes;
         bool untiered;
         unsigned rows; /* of two dimensions, if there are any */
-    } launches[] = {{"three", 4500, 1},
-                    {"three", 4501, 0},
+    } launches[] = {{"three", 9000, 1},
+                    {"three", 9001, 0},
                     {"three", 512, 0, true},
                     {"asks", 64, 1},
                     {"asks", 65, 0},
                     {"asks", 1, 0, true},
-                    {"three", 8000, 1, false, 2},
-                    {"three", 8001, 0, false, 2}};
+                    {"three", 16000, 1, false, 2},
+                    {"three", 16001, 0, false, 2}};
     for (size_t n = 0; n < sizeof launches / sizeof *launches; n++) {
         bench b;
         begin_with(&b, launches[n].untiered);
@@ -560,12 +560,12 @@ static void expect_rounds(bench *b, uint32_t rounds, bool quick) {
 /* The rounds of loops are those that the arguments say: 7 instructions for the kernel, and 2 and 5
  * for each round for an item. */
 Test(cpu, small_launches_have_loops_of_few_rounds) {
-    for (uint32_t first = 62; first <= 63; first++) {
+    for (uint32_t first = 125; first <= 126; first++) {
         bench b;
         begin(&b);
         ir_loop_tree(ir_func_find(b.module->ir, "counts"));
-        expect_rounds(&b, first, first == 62);
-        expect_rounds(&b, 63, false);
+        expect_rounds(&b, first, first == 125);
+        expect_rounds(&b, 126, false);
         end(&b);
     }
 }
@@ -618,7 +618,8 @@ static void expect_unknown(const char *list, const char *option) {
     snprintf(
         want, sizeof want,
         "error: unknown option '%s' of device cpu: v2, v3, v4, icelake, simd=N, regalloc=stack, "
-        "seed=N, eager, untiered, quick, cache, calls, recompile, caches=N, without=FACT\n",
+        "seed=N, eager, untiered, quick, waiting, cache, calls, recompile, caches=N, "
+        "without=FACT\n",
         option);
     cr_expect_eq(rt_guard(b.context, open_by_name, &b), SPVF_ERROR_ARGUMENT, "%s", list);
     cr_expect_str_eq(messages, want);
