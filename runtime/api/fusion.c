@@ -247,7 +247,6 @@ static void make_request(fuse_job *j) {
     };
     j->request.members = make_members(j);
     check_request(j, &j->request);
-    refuse_overlaps(j);
 }
 
 /* --------------------------------------------------------------------------------------- result */
@@ -352,6 +351,7 @@ static void fuse_members(void *arg) {
     make_fusion(j);
     make_request(j);
     rt_save_fusion(j->context, &j->options, &j->request);
+    refuse_overlaps(j);
     make_module(j);
     compose(j);
     optimize_fused(j);

@@ -1,7 +1,7 @@
 /* past.c — what a context remembers of launches and fusions, for spvf_context_reproducer.
  *
- * What is remembered is what SPVFUSE_SAVE writes: plans, and the files that they name.  They are in memory
- * until the function writes them to a folder, so nothing of the program has to be there any more.
+ * What is remembered is what SPVFUSE_SAVE writes: plans, and the files that they name.  They are in
+ * memory until the function writes them to a folder, so objects of the program may be gone then.
  * Equal files are there once.  When there are too many plans or bytes, the first plans are
  * forgotten, and files that no plan names any more with them.
  *

@@ -8,7 +8,7 @@
 #include "ir/eval.h"
 #include "runtime/api/save.h"
 
-enum { ITEM_BYTES = 64, LOCAL_BYTES = 8192 };
+enum { ITEM_BYTES = 64, LOCAL_BYTES = 8192, PLACE_BYTES = 64 };
 
 typedef struct {
     const spvf_fuse_options *options;
@@ -20,6 +20,9 @@ typedef struct {
     size_t *value_size;
     uint64_t *bytes;       /* by class of buffers */
     const char **internal; /* by class: what the plan says of the buffer */
+    bool *is_known;        /* by class: its value is a constant of the request */
+    uint32_t *base;        /* by class: the one whose buffer it is given, */
+    uint64_t *at;          /* and where that begins for it */
 } fusion;
 
 static const ir_func *kernel_of(const fusion *f, uint32_t member) {
@@ -51,6 +54,7 @@ static void note_constants(fusion *f) {
         const uint32_t k = rt_class_of(&f->classes, c->member, c->param);
         f->value[k] = c->bytes;
         f->value_size[k] = c->size;
+        f->is_known[k] = true;
     }
 }
 
@@ -132,9 +136,34 @@ static void note_promotions(fusion *f) {
     }
 }
 
+/* Memory that two classes reach is one buffer, in which they begin at different places: which ones
+ * is not known, and does not matter. */
+static void join_classes(fusion *f, uint32_t a, uint32_t b) {
+    const uint32_t to = f->base[a], from = f->base[b];
+    uint64_t first = 0;
+    if (to == from || f->internal[a] || f->internal[b]) return;
+    for (uint32_t k = 0; k < f->classes.n; k++)
+        if (f->base[k] == to && f->at[k] >= first) first = f->at[k] + PLACE_BYTES;
+    for (uint32_t k = 0; k < f->classes.n; k++) {
+        if (f->base[k] != from) continue;
+        f->base[k] = to;
+        f->at[k] += first;
+        if (f->at[k] + f->bytes[k] > f->bytes[to]) f->bytes[to] = f->at[k] + f->bytes[k];
+    }
+}
+
+static void note_overlaps(fusion *f) {
+    const spvf_fuse_options *o = f->options;
+    for (size_t n = 0; n < o->overlap_count; n++) {
+        const spvf_identity *i = &o->overlaps[n];
+        join_classes(f, rt_class_of(&f->classes, i->member_a, i->param_a),
+                     rt_class_of(&f->classes, i->member_b, i->param_b));
+    }
+}
+
 static void put_buffer(fusion *f, rt_save *s, uint32_t member, uint32_t param) {
     const uint32_t k = rt_class_of(&f->classes, member, param);
-    if (info_of(f, member, param).kind != SPVF_ARG_BUFFER) return;
+    if (info_of(f, member, param).kind != SPVF_ARG_BUFFER || f->base[k] != k) return;
     if (k != f->classes.first[member] + param) return;
     const rt_saved_buffer b = {.element = kernel_of(f, member)->param[param].pointee,
                                .bytes = f->bytes[k] ? f->bytes[k] : ITEM_BYTES,
@@ -156,10 +185,12 @@ static const char *argument_words(const fusion *f, uint32_t member, uint32_t par
 static void put_arg(fusion *f, rt_save *s, uint32_t member, uint32_t param) {
     const uint32_t k = rt_class_of(&f->classes, member, param);
     const char *words = argument_words(f, member, param);
-    const char *text = ir_sprintf(&s->arena, "v%u", k);
+    const char *text = ir_sprintf(&s->arena, "%sv%u", f->is_known[k] ? "" : "variable ", k);
+    const char *at = "";
     switch (info_of(f, member, param).kind) {
     case SPVF_ARG_BUFFER:
-        text = ir_sprintf(&s->arena, "b%u%s%s", k, *words ? " " : "", words);
+        if (f->at[k]) at = ir_sprintf(&s->arena, " at %llu", (unsigned long long)f->at[k]);
+        text = ir_sprintf(&s->arena, "b%u%s%s%s", f->base[k], at, *words ? " " : "", words);
         break;
     case SPVF_ARG_LOCAL: text = ir_sprintf(&s->arena, "local %d", LOCAL_BYTES); break;
     default: break;
@@ -191,10 +222,8 @@ static void put_comments(const fusion *f, rt_save *s) {
     rt_save_comment(s, "spvfuse run --validate -d cpu%s%s%s THIS-FILE",
                     o->no_optimize ? " -O0" : "", o->passes && o->passes->passes ? " -p " : "",
                     o->passes && o->passes->passes ? o->passes->passes : "");
-    for (size_t n = 0; n < o->overlap_count; n++)
-        rt_save_comment(s, "b%u and b%u overlapped",
-                        rt_class_of(&f->classes, o->overlaps[n].member_a, o->overlaps[n].param_a),
-                        rt_class_of(&f->classes, o->overlaps[n].member_b, o->overlaps[n].param_b));
+    if (o->overlap_count) rt_save_comment(s, "where memory overlaps is made up, too");
+    if (!o->known_range) rt_save_comment(s, "it was not fused for this range only, as the plan is");
 }
 
 static void write_fusion(rt_save *s, void *arg) {
@@ -208,11 +237,16 @@ static void write_fusion(rt_save *s, void *arg) {
     f.value_size = ir_new_array(&s->arena, size_t, f.classes.n + 1);
     f.bytes = ir_new_array(&s->arena, uint64_t, f.classes.n + 1);
     f.internal = ir_new_array(&s->arena, const char *, f.classes.n + 1);
+    f.is_known = ir_new_array(&s->arena, bool, f.classes.n + 1);
+    f.base = ir_new_array(&s->arena, uint32_t, f.classes.n + 1);
+    f.at = ir_new_array(&s->arena, uint64_t, f.classes.n + 1);
+    for (uint32_t k = 0; k < f.classes.n; k++) f.base[k] = k;
     put_comments(&f, s);
     note_constants(&f);
     each_param(&f, s, make_up_value);
     measure_buffers(&f, s);
     note_promotions(&f);
+    note_overlaps(&f);
     each_param(&f, s, put_value);
     each_param(&f, s, put_buffer);
     put_group(&f, s);
@@ -227,13 +261,10 @@ void rt_save_fusion(spvf_context *context, const spvf_fuse_options *options,
     rt_save_request save = {.kind = "fuse",
                             .name = request->name,
                             .in_folder = rt_saves(),
-                            .past = context->past,
                             .write = write_fusion,
                             .arg = &f};
-    if (!save.in_folder && !save.past) return;
-    rt_save_plan(context, &save);
-    if (!save.in_folder) return;
+    if (save.in_folder) rt_save_plan(context, &save);
+    save.past = context->past;
     f.measured = save.replaces = true;
-    save.past = NULL;
-    rt_save_plan(context, &save);
+    if (save.in_folder || save.past) rt_save_plan(context, &save);
 }

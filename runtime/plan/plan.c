@@ -16,7 +16,7 @@
  *   expect  = "expect" place "=" values [ "~" tolerance ]
  *   print   = "print" place          write = "write" name string
  *   place   = name [ "[" first [ ".." last ] "]" ]
- *   arg     = name [ "at" bytes ] [ internal ] | [ "specialized" ] value | "local" bytes
+ *   arg     = name [ "at" bytes ] [ internal ] | [ "variable" | "specialized" ] value | "local" n
  *   values  = value { "," value }
  *
  * A newline is insignificant after a comma and inside braces where a statement may begin.
@@ -255,6 +255,7 @@ static rt_plan_arg parse_arg(parser *p) {
         a.bytes = take_count(p, "a number of bytes");
         return a;
     }
+    a.variable = accept_word(p, "variable");
     a.specialized = accept_word(p, "specialized");
     a.at = p->token;
     int64_t buffer = find_buffer(p->plan, p->token), scalar = find_scalar(p->plan, p->token);
@@ -315,23 +316,23 @@ static void parse_spec(parser *p, rt_plan_launch *l) {
 }
 
 /* Function names as SPIR-V has them, which may need quotes. */
-static const char *take_function(parser *p) {
-    if (p->token.kind == RT_STRING) return take_string(p, "the name of a function");
-    return text_of(p, take(p, RT_NAME, "the name of a function"));
+static const char *take_function(parser *p, const char *what) {
+    if (p->token.kind == RT_STRING) return take_string(p, what);
+    return text_of(p, take(p, RT_NAME, what));
 }
 
 static void parse_definition(parser *p, rt_plan_launch *l) {
-    ir_arena *a = &p->plan->arena;
     ir_vec(const char *) calls = {0};
-    spvf_definition d = {.name = take_function(p)};
+    const char *what = "the name of a function";
+    spvf_definition d = {.name = take_function(p, what)};
     take(p, '=', "'='");
     do {
         skip_newlines(p);
-        *ir_push(a, &calls) = take_function(p);
+        *ir_push(&p->plan->arena, &calls) = take_function(p, what);
     } while (accept(p, ','));
     d.calls = calls.data;
     d.call_count = calls.n;
-    *ir_push(a, &l->definitions) = d;
+    *ir_push(&p->plan->arena, &l->definitions) = d;
 }
 
 /* What a launch says once. */
@@ -345,8 +346,7 @@ static rt_plan_launch parse_launch(parser *p) {
     uint32_t n[3] = {0};
     l.path = take_string(p, "the name of a file with kernels in quotes");
     take(p, ':', "':' and a kernel name");
-    l.kernel = p->token.kind == RT_STRING ? take_string(p, "a kernel name")
-                                          : text_of(p, take(p, RT_NAME, "a kernel name"));
+    l.kernel = take_function(p, "a kernel name");
     for (;;) {
         if (accept_word(p, "global"))
             n[0] = parse_sizes(p, l.range.global, "a global size");

@@ -105,6 +105,7 @@ typedef struct {
     uint32_t closure; /* which braces of its launch it is in, from 1 on; 0: none */
     bool padding;     /* the plan does not say it */
     bool specialized; /* code is made for its value */
+    bool variable;    /* in a group, it is no constant */
 } rt_plan_arg;
 
 typedef struct {

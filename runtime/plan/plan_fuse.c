@@ -227,6 +227,8 @@ static void take_mark(const rt_library *lib, const rt_plan_launch *l, spvf_modul
     ir_func *f = ir_func_find(m->ir, l->kernel);
     if (a->specialized && !rt_mark_param(f, n))
         rt_plan_fail(lib->plan, a->at, "only values can be specialized");
+    if (a->variable && a->kind == RT_PLAN_BUFFER)
+        rt_plan_fail(lib->plan, a->at, "only values can be variable");
 }
 
 rt_bound_launch rt_bind(rt_library *lib, const rt_plan_launch *l) {
@@ -266,16 +268,16 @@ static bool is_before(place a, place b) {
     return a.member != b.member ? a.member < b.member : a.param < b.param;
 }
 
-/* The first place in the group where a buffer is an argument, from the same byte on. */
+static bool is_same(const rt_plan_arg *a, const rt_plan_arg *b) {
+    return a->kind == b->kind && a->index == b->index && a->offset == b->offset &&
+           a->variable == b->variable;
+}
+
+/* The first place in the group where a buffer, from the same byte on, or a scalar is an argument. */
 static place first_use(const rt_group *g, const rt_plan_arg *a) {
-    for (uint32_t m = 0; m < g->launches.n; m++) {
-        const rt_plan_launch *l = &g->launches.data[m];
-        for (uint32_t p = 0; p < l->args.n; p++) {
-            const rt_plan_arg *b = &l->args.data[p];
-            if (b->kind == RT_PLAN_BUFFER && b->index == a->index && b->offset == a->offset)
-                return (place){m, p};
-        }
-    }
+    for (uint32_t m = 0; m < g->launches.n; m++)
+        for (uint32_t p = 0; p < g->launches.data[m].args.n; p++)
+            if (is_same(&g->launches.data[m].args.data[p], a)) return (place){m, p};
     return (place){0, 0};
 }
 
@@ -315,21 +317,28 @@ static void add_promotion(rt_library *lib, request *r, place at, const rt_plan_a
     *ir_push(lib->arena, &r->promotions) = p;
 }
 
+/* False: it is the argument's first use. */
+static bool add_identity(rt_library *lib, request *r, const rt_group *g, place at) {
+    const place first = first_use(g, &g->launches.data[at.member].args.data[at.param]);
+    if (is_before(first, at))
+        *ir_push(lib->arena, &r->identities) =
+            (spvf_identity){first.member, first.param, at.member, at.param};
+    return is_before(first, at);
+}
+
 static void add_arg(rt_library *lib, request *r, const rt_group *g, place at,
                     const rt_bound_arg *a) {
-    ir_arena *arena = lib->arena;
     if (a->arg->kind == RT_PLAN_BUFFER) {
-        place first = first_use(g, a->arg);
-        if (is_before(first, at)) {
-            *ir_push(arena, &r->identities) =
-                (spvf_identity){first.member, first.param, at.member, at.param};
-        } else {
+        if (!add_identity(lib, r, g, at)) {
             add_promotion(lib, r, at, a->arg, false);
             add_overlaps(lib, r, g, at);
         }
         add_promotion(lib, r, at, a->arg, true);
-    } else if (a->bytes) {
-        *ir_push(arena, &r->constants) = (spvf_constant){at.member, at.param, a->bytes, a->size};
+    } else if (a->arg->variable && a->arg->kind == RT_PLAN_SCALAR) {
+        add_identity(lib, r, g, at);
+    } else if (a->bytes && !a->arg->variable) {
+        *ir_push(lib->arena, &r->constants) =
+            (spvf_constant){at.member, at.param, a->bytes, a->size};
     }
 }
 

@@ -32,6 +32,9 @@ gives() { # PATTERN BUFFER VALUES
     { cat "$(saved "$1")" && echo "expect $2[0..3] = $3"; } >"$save/expects"
     runs -O0 -d cpu "$save/expects" && runs -O0 "$save/expects" && rm "$save/expects"
 }
+explains() { # PATTERN TEXT: `explain` says so of the plan, or the plan itself
+    { "$spvfuse" explain "$(saved "$1")" && cat "$(saved "$1")"; } | grep -q "$2"
+}
 again() { # COMMAND…: nothing more is saved
     before=$(ls "$save")
     "$@" >/dev/null 2>&1
@@ -145,6 +148,8 @@ graph() {
 if [ "$(basename "$build")" = build ]; then
     check "a graph" graph
     check "a graph is saved" all_run 'fuse-*.plan' --validate -d cpu
+    check "and its explanation" explains 'fuse-scale_add-*.plan' '^scale_add: @scale, @add become one kernel'
+    check "values that change are no constants" explains 'fuse-scale_add-*.plan' '^launch .* args variable v0, b1, b2'
     check "and its launches" all_run 'launch-*.plan' -O0 -d cpu
 fi
 
@@ -157,6 +162,7 @@ if [ "$(basename "$build")" = build ] && [ -e /usr/include/CL/cl.h ]; then
     rm -r "$save" && mkdir "$save"
     check "OpenCL" opencl
     check "its fusion is saved" all_run 'fuse-*.plan' --validate -d cpu
+    check "its explanation" explains 'fuse-scale_add-*.plan' '^scale_add: @scale, @add become one kernel'
     check "its launch is saved" all_run 'launch-*.plan' -O0 -d cpu
     check "and gives the same" gives 'launch-*.plan' b2 '1, 3, 5, 7'
     check "OpenCL, again" again opencl

@@ -119,6 +119,28 @@ Test(run, an_internal_buffer_is_given_as_a_whole) {
                "p:3:35: error: 'x' is internal, and so an argument as a whole: without 'at'\n");
 }
 
+Test(run, values_may_stay_arguments) {
+    static const char text[] = "buffer x i32[4] = 0\nbuffer y i32[4] = 0\nbuffer z i32[4] = 0\n"
+                               "scalar v i32 = 9\n"
+                               "fuse g strict {\n"
+                               "  launch \"k.ir\":put global 4 args x, variable v\n"
+                               "  launch \"k.ir\":put global 4 args y, variable v\n"
+                               "  launch \"k.ir\":put global 4 args z, variable 8\n"
+                               "}\n"
+                               "expect x[0..3] = 9\nexpect y[0..3] = 9\nexpect z[0..3] = 8\n";
+    expect_run(text, SPVF_OK, "");
+    spvf_context *c = new_context();
+    spvf_plan *p = load_plan(c, text);
+    spvf_fusion *f;
+    cr_assert_eq(spvf_plan_fuse(p, 0, &f), SPVF_OK, "%s", messages);
+    cr_expect_eq(spvf_fusion_get_info(f)->arg_count, 5); /* v is one */
+    spvf_fusion_destroy(f);
+    spvf_plan_destroy(p);
+    spvf_context_destroy(c);
+    expect_run("buffer x i32[4] = 0\nlaunch \"k.ir\":put global 4 args variable x, 1\n",
+               SPVF_ERROR_INPUT, "p:2:42: error: only values can be variable\n");
+}
+
 Test(run, smaller_groups_are_not_fused) {
     expect_run("buffer x i32[6] = 0\n"
                "fuse g {\n"
