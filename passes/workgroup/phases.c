@@ -151,22 +151,11 @@ const char *pass_cut_phases(ir_func *kernel, ir_arena *scratch, ir_phases *out) 
     return pass_has_phases(kernel) ? cut(&p) : NULL;
 }
 
-/* A variable is where instructions for its kind of memory do not look for it. */
-static bool has_moved_variables(const ir_func *f) {
-    foreach_block (b, f)
-        foreach_inst (i, b) {
-            if (i->op != IR_OP_inttoptr || ir_arg(i, 0)->op != IR_OP_ptrtoint) continue;
-            const ir_inst *from = ir_arg(ir_arg(i, 0), 0);
-            if (ir_space_of(from->type) == IR_GLOBAL && ir_space_of(i->type) != IR_GLOBAL)
-                return true;
-        }
-    return false;
-}
-
 const char *pass_cut_launches(ir_func *kernel, ir_arena *scratch, ir_phases *out) {
     const char *refusal = pass_cut_phases(kernel, scratch, out);
     if (refusal || !out->n) return refusal;
-    if (has_moved_variables(kernel)) return "several phases use one variable";
+    if (!pass_move_to_global(kernel, scratch))
+        return "several phases use one variable, whose address is more than accessed";
     const ir_block *entry = kernel->first;
     for (unsigned n = 0; n < entry->nsucc; n++) ir_remove(entry->succ[n]->first);
     return NULL;

@@ -144,7 +144,8 @@ void pass_make_group(ir_func *kernel, const pass_group_shape *shape, ir_arena *a
  * (phases.c); one that does not wait stays as it is.  Gives why it cannot be done, or NULL. */
 const char *pass_cut_phases(ir_func *kernel, ir_arena *scratch, ir_phases *out);
 /* The same where a launch for each phase runs work-items as threads: no barrier begins a phase, and
- * what several of them use must not be in local or private memory, which has addresses of its own. */
+ * variables in local or private memory that several of them use become global memory, since the
+ * other kinds have addresses of their own. */
 const char *pass_cut_launches(ir_func *kernel, ir_arena *scratch, ir_phases *out);
 /* What pass_cut_launches has made of a kernel becomes one that runs all phases, for a launch whose
  * groups all run at once, in one dimension, and loop over those of the range, which is whole groups.

@@ -111,8 +111,10 @@ static bool cut_phases(const job *j, ir_func *f, change *out) {
     if (!out->waits || (o->code.together && !o->parts)) return true;
     const char *refusal = pass_cut_launches(f, j->arena, &out->phases);
     if (refusal)
-        ir_report(f->module->cx, (ir_message){.severity = IR_ERROR, .file = f->module->name},
-                  "no phases of @%s: %s", f->name, refusal);
+        ir_report(
+            f->module->cx,
+            (ir_message){.severity = IR_ERROR, .file = j->context->caught ? NULL : f->module->name},
+            "no phases of @%s: %s", f->name, refusal);
     return !refusal;
 }
 

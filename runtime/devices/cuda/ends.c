@@ -34,8 +34,8 @@ enum { ASK_NS = 50000, WHILE_NS = 1000000, PATIENCE = 50 /* whiles without a sub
 
 /* --------------------------------------------------------------------------------------- events */
 
-/* That are kept: making one and destroying it cost as much as two launches, and a program may ask for
- * the events of as many launches as it gives the device at once. */
+/* That are kept: making one and destroying it cost as much as two launches, and a program may ask
+ * for the events of as many launches as it gives the device at once. */
 enum { MOST_EVENTS = 4096 };
 
 /* An event of the driver. */

@@ -3,7 +3,7 @@
  *
  * Writing the text takes most of the time that a process of ours takes up to its first launch when
  * the driver's compiler has nothing to do.  So the cache keeps what is known of a text, by what it
- * is made of (key_of): its hash, by which the code is found (cubin.c), and what launches need.  Then
+ * is made of (key_of): its hash, by which the code is found (cubin.c), and what launches need.  So
  * it is only written if the code is not there.
  *
  *   entry  := hash of the text, n, { kernel }, n, { print }
@@ -15,7 +15,7 @@
  */
 #include "runtime/devices/cuda/cuda.h"
 
-/* ------------------------------------------------------------------------------------------ keys */
+/* ----------------------------------------------------------------------------------------- keys */
 
 static_assert(sizeof(cg_ptx_options) == 16, "a new option belongs in the key");
 
@@ -64,7 +64,7 @@ static rt_key key_of(const ir_module *m, const rt_ptx_options *o, ir_arena *scra
     return key;
 }
 
-/* --------------------------------------------------------------------------------------- writing */
+/* -------------------------------------------------------------------------------------- writing */
 
 static void put(ir_text *out, uint64_t n) { ir_putn(out, (const char *)&n, sizeof n); }
 
@@ -107,7 +107,7 @@ void cuda_put_text(const cuda_text *t, ir_text *out) {
     foreach_in (const pass_print, p, t->ptx.prints) put_print(out, p);
 }
 
-/* --------------------------------------------------------------------------------------- reading */
+/* -------------------------------------------------------------------------------------- reading */
 
 /* What is left of an entry; wrong: it ended too early. */
 typedef struct {
@@ -189,7 +189,7 @@ bool cuda_take_text(const uint8_t *bytes, size_t size, ir_arena *arena, cuda_tex
     return !r.wrong && r.at == r.end;
 }
 
-/* ---------------------------------------------------------------------------------------- a text */
+/* --------------------------------------------------------------------------------------- a text */
 
 static cuda_text write_text(cuda *d, const rt_program *p, const rt_ptx_options *o,
                             ir_arena *arena) {

@@ -30,27 +30,56 @@ enum { ROOM = 1536 / GROUP * PROCESSORS };
     "  ret\n"                                                                                      \
     "}\n"
 
-static const char kernels[] = "target 64\n" REVERSE("reverse", "") REVERSE(
-    "rounds", WAIT WAIT) "kernel @alone(%x: ptr.global of i32) {\n"
-                         "entry:\n"
-                         "  %i: i64 = global_id 0\n"
-                         "  ret\n"
-                         "}\n"
-                         "kernel @variable(%x: ptr.global of i32, %y: ptr.global of i32) {\n"
-                         "entry:\n"
-                         "  %v: ptr.private = alloca [4 x i32] align 4\n"
-                         "  %j: i32 = load %x align 4\n"
-                         "  %k: i64 = zext %j\n"
-                         "  %p: ptr.private = ptradd %v, %k\n"
-                         "  store %j, %p align 4\n"
-                         "  barrier device device seq_cst global\n"
-                         "  %a: i32 = load %y align 4\n"
-                         "  %b: i64 = zext %a\n"
-                         "  %c: ptr.private = ptradd %v, %b\n"
-                         "  %d: i32 = load %c align 4\n"
-                         "  store %d, %y align 4\n"
-                         "  ret\n"
-                         "}\n";
+#define BEGIN(name)                                                                                \
+    "kernel @" name "(%x: ptr.global of i32, %y: ptr.global of i32) {\n"                           \
+    "entry:\n"                                                                                     \
+    "  %v: ptr.private = alloca [4 x i32] align 4\n"                                               \
+    "  %i: i64 = global_id 0\n"                                                                    \
+    "  %o: i64 = shl %i, 2\n"                                                                      \
+    "  %px: ptr.global = ptradd %x, %o inbounds\n"                                                 \
+    "  %py: ptr.global = ptradd %y, %o inbounds\n"                                                 \
+    "  %l: i64 = local_id 0\n"                                                                     \
+    "  %j: i32 = load %px align 4\n"
+
+/* Variables of two phases.  "array" puts x[i] into one of four elements, and y[i] gets it from there;
+ * "tile" reverses the elements of each group, and adds 1, after a look at what is there before; "tells" stores the address. */
+#define VARIABLES                                                                                  \
+    "@lines: local [256 x i32] align 4\n" BEGIN(                                                   \
+        "array") "  %m: i64 = and %o, i64 12\n"                                                    \
+                 "  %p: ptr.private = ptradd %v, %m\n"                                             \
+                 "  store %j, %p align 4\n" WAIT "  %q: ptr.private = ptradd %v, %m\n"             \
+                 "  %c: i1 = eq %i, i64 0\n"                                                       \
+                 "  %s: ptr.private = select %c, %v, %q\n"                                         \
+                 "  %d: i32 = load %s align 4\n"                                                   \
+                 "  store %d, %py align 4\n"                                                       \
+                 "  ret\n"                                                                         \
+                 "}\n" BEGIN("tile") "  %a: i64 = shl %l, 2\n"                                     \
+                                     "  %p: ptr.local = ptradd @lines, %a\n"                       \
+                                     "  store %j, %p align 4\n" WAIT                               \
+                                     "  %k: i32 = load %p align 4\n"                               \
+                                     "  %g: i32 = add %k, i32 1\n"                                 \
+                                     "  store %g, %p align 4\n"                                    \
+                                     "  %b: i64 = sub i64 1020, %a\n"                              \
+                                     "  %q: ptr.local = ptradd @lines, %b\n"                       \
+                                     "  %e: i32 = load %q align 4\n"                               \
+                                     "  store %e, %px align 4\n"                                   \
+                                     "  barrier workgroup workgroup seq_cst local\n"               \
+                                     "  %d: i32 = load %q align 4\n"                               \
+                                     "  store %d, %py align 4\n"                                   \
+                                     "  ret\n"                                                     \
+                                     "}\n" BEGIN("tells") "  store %j, %v align 4\n" WAIT          \
+                                                          "  %n: i64 = ptrtoint %v\n"              \
+                                                          "  %d: i32 = trunc %n\n"                 \
+                                                          "  store %d, %py align 4\n"              \
+                                                          "  ret\n"                                \
+                                                          "}\n"
+
+static const char kernels[] = "target 64\n" REVERSE("reverse", "")
+    REVERSE("rounds", WAIT WAIT) "kernel @alone(%x: ptr.global of i32) {\n"
+                                 "entry:\n"
+                                 "  %i: i64 = global_id 0\n"
+                                 "  ret\n"
+                                 "}\n" VARIABLES;
 
 typedef struct {
     rt_function *function;
@@ -237,12 +266,51 @@ Test(cuda_phases, memory_may_be_short) {
     end(&l);
 }
 
-Test(cuda_phases, a_variable_of_several_phases_is_refused) {
+static int32_t element_of(const rt_memory *m, uint32_t n) {
+    return ((const int32_t *)(uintptr_t)m->at)[n];
+}
+
+Test(cuda_phases, variables_of_several_phases_are_global_memory) {
+    static const char *const names[] = {"array", "tile"};
+    for (int k = 0; k < 2; k++) {
+        launching l = begin("cuda", names[k], 3 * GROUP);
+        cr_assert(try_to(launch_body, &l), "%s", messages);
+        cr_expect_eq(fake_cuda_launches(), 2);
+        for (uint32_t n = 0; n < l.n; n++) {
+            const uint32_t reversed = n / GROUP * GROUP + GROUP - 1 - n % GROUP;
+            cr_assert_eq(element_of(l.y, n), k ? (int32_t)reversed + 1 : (int32_t)n, "%s, %u: %d",
+                         names[k], n, element_of(l.y, n));
+        }
+        end(&l);
+        bench.folder[0] = 0;
+    }
+}
+
+Test(cuda_phases, barriers_are_for_that_memory) {
     launching l = begin("cuda", "rounds", GROUP);
-    cr_expect(!can_find("variable"));
-    cr_expect(strstr(messages, "no phases of @variable: several phases use one variable"), "%s",
-              messages);
+    unsigned barriers = 0;
+    foreach_block (b, ir_func_find(bench.whole->ir, "tile"))
+        foreach_inst (i, b) {
+            if (i->op != IR_OP_barrier) continue;
+            cr_expect(i->imm.sync.semantics & IR_SEM_GLOBAL);
+            barriers++;
+        }
+    cr_expect_geq(barriers, 1);
+    end(&l);
+}
+
+Test(cuda_phases, their_addresses_are_not) {
+    launching l = begin("cuda", "rounds", GROUP);
+    char caught[RT_CAUGHT_SIZE] = "";
+    cr_expect(!can_find("tells"));
+    cr_expect(
+        strstr(messages, "no phases of @tells: several phases use one variable, whose address"),
+        "%s", messages);
     cr_expect(can_find("alone"), "%s", messages);
+    bench.context->caught = caught;
+    cr_expect(!can_find("tells"));
+    bench.context->caught = NULL;
+    cr_expect(strstr(caught, "several phases use one variable"), "%s", caught);
     end(&l);
 }
 
@@ -254,8 +322,12 @@ Test(cuda_phases, code_assembles) {
         .code = {.sm = 75, .offset = true, .together = true}, .only = "rounds", .parts = true};
     const rt_ptx_options parts = {
         .code = {.sm = 90, .offset = true}, .only = "rounds", .parts = true};
+    const rt_ptx_options array = {.code = {.sm = 75, .offset = true}, .only = "array"};
+    const rt_ptx_options tile = {.code = {.sm = 75, .offset = true}, .only = "tile"};
     expect_assembles(&launches, 1);
-    expect_assembles(&together, 3);
+    expect_assembles(&array, 1);
+    expect_assembles(&tile, 1);
+    expect_assembles(&together, 5);
     expect_assembles(&turns, 1);
     expect_assembles(&parts, 1);
     end(&l);
