@@ -31,14 +31,18 @@ enum { USUAL_BUFFER = 16 << 20, USUAL_SIZE = 256 << 20 };
 
 static char folder[3000]; /* empty: nothing is saved */
 static uint64_t most_of_buffer, most_bytes;
+static bool saves_all; /* launches, and not the first one of each shape */
 static atomic_uint plans, temporaries;
 static _Atomic uint64_t bytes_written;
-static atomic_bool warned;          /* that something could not be written */
+/* That a source, or something of a plan, could not be written: what says so of a source may reach
+ * nobody, as some are read by the library itself. */
+static atomic_bool warned[2];
 static _Atomic uint64_t seen[SEEN]; /* numbers that were asked about, at their last bits */
 
 static void find_folder(void) {
     const char *asked = rt_setting(RT_ENV_SAVE);
     if (asked && strlen(asked) < sizeof folder) strcpy(folder, asked);
+    saves_all = rt_setting_number(RT_ENV_SAVE_ALL, 0) == 1;
     most_of_buffer = rt_setting_size(RT_ENV_SAVE_BUFFER, USUAL_BUFFER);
     most_bytes = rt_setting_size(RT_ENV_SAVE_SIZE, USUAL_SIZE);
 }
@@ -51,6 +55,7 @@ bool rt_saves(void) {
 
 bool rt_save_is_new(uint64_t number) {
     number |= (uint64_t)1 << 63; /* nothing is 0 */
+    if (saves_all) return true;
     return atomic_exchange(&seen[number % SEEN], number) != number;
 }
 
@@ -138,7 +143,8 @@ static bool try_file(rt_save *s, const rt_save_file *f) {
     if (s->past) return rt_past_add(s->past, f->name, f->data, f->size);
     if (rt_save_write(folder, f)) return true;
     const int why = errno;
-    if (!atomic_exchange(&warned, true))
+    const bool is_heard = s->context->message || s->context->log != RT_LOG_NOTHING;
+    if (is_heard && !atomic_exchange(&warned[s->is_plan], true))
         ir_report(&s->context->cx, (ir_message){.severity = IR_WARNING},
                   "SPVFUSE_SAVE: %.300s/%s: %s", folder, f->name, strerror(why));
     errno = why;
@@ -196,13 +202,29 @@ const char *rt_save_plain_name(rt_save *s, const char *name) {
     return plain;
 }
 
+/* On one line, whatever characters names have. */
 void rt_save_comment(rt_save *s, const char *fmt, ...) {
+    ir_text line = {.arena = &s->arena};
     va_list ap;
     va_start(ap, fmt);
-    ir_put(&s->comments, "# ");
-    ir_vputf(&s->comments, fmt, ap);
-    ir_put(&s->comments, "\n");
+    ir_put(&line, "# ");
+    ir_vputf(&line, fmt, ap);
     va_end(ap);
+    for (size_t n = 0; n < line.n; n++)
+        if ((unsigned char)line.data[n] < ' ') line.data[n] = ' ';
+    ir_put(&line, "\n");
+    ir_put(&s->comments, line.data);
+}
+
+/* Strings of plans lack some characters: what has them in its name cannot be launched by a plan. */
+static const char *quotable(rt_save *s, const char *name) {
+    char *text = ir_strdup(&s->arena, name);
+    for (char *at = text; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == '"') *at = '?';
+    if (strcmp(text, name) != 0)
+        rt_save_comment(s, "plans have no name for kernel '%s': name it otherwise in its module",
+                        name);
+    return text;
 }
 
 /* The type of elements in the language of plans. */
@@ -303,7 +325,7 @@ static bool has_whole_groups(const spvf_range *r) {
 
 void rt_save_launch(rt_save *s, const ir_func *kernel, const spvf_range *r, bool uneven) {
     const char *module = rt_save_module(s, kernel->module);
-    ir_putf(&s->launches, "launch \"%s\":\"%s\"", module, kernel->name);
+    ir_putf(&s->launches, "launch \"%s\":\"%s\"", module, quotable(s, kernel->name));
     put_sizes(s, "global", r->global, r->dims);
     const bool whole = has_whole_groups(r);
     if (whole || (r->local[0] && uneven))
@@ -353,6 +375,7 @@ typedef struct {
     const rt_save_request *request;
     ir_text text;
     const char *name;
+    unsigned number; /* of plans before it */
 } saving;
 
 extern char **environ;
@@ -383,25 +406,31 @@ static void write_plan(void *arg) {
         s->past = NULL;
         return;
     }
-    j->name = ir_sprintf(&s->arena, "%s-%s-%016llx.plan", kind, name, (unsigned long long)s->place);
+    const unsigned long long place = s->place;
+    j->name =
+        saves_all && j->request->numbered
+            ? ir_sprintf(&s->arena, "%s-%s-%ld-%06u.plan", kind, name, (long)getpid(), j->number)
+            : ir_sprintf(&s->arena, "%s-%s-%016llx.plan", kind, name, place);
     add_file(s, &(rt_save_file){j->name, t->data, t->n, j->request->replaces});
     put_log(j->name, "");
 }
 
-static void save(spvf_context *context, const rt_save_request *request, rt_past_plan *past) {
+static void save(spvf_context *context, saving *j) {
     ir_ctx cx = {.limit = 0};
-    saving j = {.request = request, .save.past = past};
-    ir_arena_init(&j.save.arena, &cx);
-    j.save.context = context;
-    j.save.comments.arena = j.save.declarations.arena = j.save.launches.arena = &j.save.arena;
-    ir_try(&cx, write_plan, &j);
-    if (j.save.past) rt_past_drop(j.save.past);
-    ir_arena_free(&j.save.arena);
+    rt_save *s = &j->save;
+    ir_arena_init(&s->arena, &cx);
+    s->context = context;
+    s->is_plan = true;
+    s->comments.arena = s->declarations.arena = s->launches.arena = &s->arena;
+    ir_try(&cx, write_plan, j);
+    if (s->past) rt_past_drop(s->past);
+    ir_arena_free(&s->arena);
 }
 
 void rt_save_plan(spvf_context *context, const rt_save_request *request) {
     rt_past_plan *past = request->past ? rt_past_begin(request->past) : NULL;
-    if (past) save(context, request, past);
-    if (request->in_folder && atomic_fetch_add(&plans, 1) < MOST_PLANS)
-        save(context, request, NULL);
+    if (past) save(context, &(saving){.request = request, .save.past = past});
+    if (!request->in_folder) return;
+    const unsigned number = atomic_fetch_add(&plans, 1);
+    if (number < MOST_PLANS) save(context, &(saving){.request = request, .number = number});
 }

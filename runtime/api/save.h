@@ -15,6 +15,7 @@ typedef struct {
 /* A plan that is being written.  Memory comes from malloc, whatever the user's context says. */
 typedef struct {
     spvf_context *context; /* of messages */
+    bool is_plan;          /* otherwise it is a source */
     ir_arena arena;
     ir_text comments, declarations, launches;
     uint64_t place; /* where it comes from: another one of the same place replaces it */
@@ -33,6 +34,7 @@ typedef struct {
     const char *kind, *name;
     bool in_folder; /* it goes there, */
     rt_past *past;  /* and into this memory, or NULL */
+    bool numbered;  /* with SPVFUSE_SAVE_ALL: there may be others like it */
     bool replaces;
     void (*write)(rt_save *s, void *arg);
     void *arg;

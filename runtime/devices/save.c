@@ -258,6 +258,7 @@ static void save(spvf_context *c, saving *j) {
     if (!in_folder && !past) return;
     rt_save_plan(c, &(rt_save_request){.in_folder = in_folder,
                                        .past = past,
+                                       .numbered = !j->prepares,
                                        .kind = j->count == 1 ? "launch" : "launches",
                                        .name = kernel_at(j, 0)->name,
                                        .replaces = !j->prepares,

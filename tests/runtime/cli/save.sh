@@ -213,10 +213,68 @@ fails() {
         grep -q "internal error in $1" "$work/err" && all_run '*.plan' -d cpu
 }
 if [ -x "$broken" ]; then check "a bug" fails select; fi
+# All launches, numbered.
+{
+    echo 'buffer x f32[4] = 0'
+    for n in 1 2 3 4 5; do echo "launch \"k.cl\":scale global 4 args x, $n.0f, x"; done
+} >"$work/all.plan"
+all() {
+    rm -r "$save" && mkdir "$save"
+    SPVFUSE_SAVE_ALL=1 SPVFUSE_SAVE=$save "$spvfuse" run -d cpu "$work/all.plan" && [ "$(count 'launch-scale-*.plan')" = 5 ]
+}
+check "all launches" all
+check "they run" all_run 'launch-*.plan' -O0 -d cpu
+
+# Names of kernels and folders that files could not have.
+odd() { # KERNEL
+    rm -r "$save" && mkdir "$save"
+    printf 'target 64\nkernel @"%s"(%%p: ptr.global of i32) {\nentry:\n  store i32 7, %%p align 4\n  ret\n}\n' "$1" >"$work/odd name.ir"
+    printf 'buffer x i32[4] = 0\nlaunch "odd name.ir":"%s" global 1 args x\n' "$1" >"$work/odd.plan"
+    SPVFUSE_SAVE=$save "$spvfuse" run -d cpu "$work/odd.plan" && all_run '*.plan' -O0
+}
+check "a name with spaces" odd 'a b/c'
+spaces() {
+    mkdir "$work/a \"folder\" with spaces"
+    SPVFUSE_SAVE="$work/a \"folder\" with spaces" "$spvfuse" run -d cpu "$work/k.plan" || return 1
+    for plan in "$work/a \"folder\" with spaces"/launch-*.plan; do runs -O0 -d cpu "$plan" || return 1; done
+}
+check "a folder with spaces" spaces
+
+# A process that is killed leaves plans that run.
+killed() {
+    for ms in 002 005 010 020 040; do
+        rm -r "$save" && mkdir "$save"
+        SPVFUSE_SAVE_ALL=1 SPVFUSE_SAVE=$save timeout -s KILL 0.$ms "$spvfuse" run -d cpu "$work/many.plan" 2>/dev/null
+        for plan in "$save"/launch-*.plan; do [ ! -e "$plan" ] || runs -O0 -d cpu "$plan" || return 1; done
+    done
+}
+{
+    echo 'buffer x i32[4] = 0'
+    printf 'target 64\nkernel @put(%%p: ptr.global of i32, %%v: i32) {\nentry:\n  store %%v, %%p align 4\n  ret\n}\n' >"$work/put.ir"
+    for n in 0 1 2 3 4 5 6 7 8 9; do for m in 0 1 2; do echo "launch \"put.ir\":put global 4 args x, $n$m"; done; done
+} >"$work/many.plan"
+check "a process that is killed" killed
+
+# A full disk, if one can be made.
+full() { # KIB: a warning, and what is there runs
+    mount -t tmpfs -o "size=$1k" spvfuse "$work/full" || return 1
+    SPVFUSE_SAVE=$work/full "$spvfuse" run -d cpu "$work/k.plan" >/dev/null 2>"$work/err"
+    status=$?
+    for plan in "$work/full"/*.plan; do [ ! -e "$plan" ] || runs -O0 -d cpu "$plan" || status=1; done
+    umount "$work/full"
+    [ "$status" = 0 ] && grep -q 'warning: SPVFUSE_SAVE: .*: No space left on device' "$work/err" && [ "$(wc -l <"$work/err")" -le 2 ]
+}
+mkdir "$work/full"
+if mount -t tmpfs -o size=4k spvfuse "$work/full" 2>/dev/null; then
+    umount "$work/full"
+    for kib in 4 12 20 28 36; do check "a full disk of $kib KiB" full "$kib"; done
+fi
+
 # A folder that is none is a warning.
 no_folder() {
     SPVFUSE_SAVE=$work/nowhere "$spvfuse" run -d cpu "$work/k.plan" 2>"$work/err" &&
-        grep -q "warning: SPVFUSE_SAVE: $work/nowhere/.*: No such file or directory" "$work/err"
+        grep -q "warning: SPVFUSE_SAVE: $work/nowhere/.*: No such file or directory" "$work/err" &&
+        [ "$(wc -l <"$work/err")" -le 2 ]
 }
 check "no folder" no_folder
 finish
