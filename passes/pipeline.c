@@ -46,6 +46,7 @@ const char pass_standard[] =
     "sroa,"        /* arrays and structs on the stack become scalars */
     "mem2reg,"     /* scalars on the stack become values, which all other passes work on */
     "spaces,"      /* generic pointers get their space: rules and aliasing know more about others */
+    "copies,"      /* what is left of variables that are copies of closures */
     "simplify,"    /* canonical forms, so that equal values have equal expressions */
     "sccp,"        /* branches on constants, also around loops; unreachable code disappears */
     "simplifycfg," /* straight-line code again, larger blocks, fewer phis */
@@ -134,6 +135,7 @@ const char pass_quick[] =
     "sroa,"        /* accesses to stack variables cost time everywhere */
     "mem2reg,"     /* likewise */
     "spaces,"      /* generic pointers get their space, by which code finds memory */
+    "copies,"      /* as in the standard pipeline */
     "simplify,"    /* what the launch knows: sizes, values */
     "sccp,"        /* branches on that */
     "simplifycfg," /* fewer blocks */

@@ -192,5 +192,6 @@ Test(property, licm) { check_all("licm"); }
 Test(property, extend_indices) { check_all("no_wrap,extend_indices"); }
 Test(property, sink) { check_all("sink"); }
 Test(property, sroa_and_mem2reg) { check_all("sroa,mem2reg"); }
+Test(property, copies) { check_all("spaces,copies,dce"); }
 Test(property, around_twice) { check_all("gvn,sccp,gvn,dce,sccp,dce"); }
 Test(property, standard) { check_all(NULL); }

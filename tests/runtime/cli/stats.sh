@@ -361,7 +361,7 @@ what='without -stats'
 if [ -s err ]; then failed "$what: $(cat err)"; else passed; fi
 
 # Every counter: the cases of golden files, each with its pass, and native code of some.
-for pass in dse dce indvars licm memopt reassociate sccp simplify simplifycfg strength unroll; do
+for pass in copies dse dce indvars licm memopt reassociate sccp simplify simplifycfg strength unroll; do
     "$spvfuse" opt "$tree/tests/passes/scalar/$pass.ir" -p $pass -stats 2>>seen >out
 done
 "$spvfuse" opt "$tree/tests/passes/workgroup/subgroups.ir" -p regions -stats 2>>seen >out
