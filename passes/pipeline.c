@@ -163,12 +163,13 @@ const char pass_coarsening[] = "coarsen,"     /* several work-items at once */
 const char pass_thread_lowering[] =
     "array_words,"      /* private arrays that are left, with indices */
     "mem2reg,"          /* the words of these are values */
+    "extend_indices,"   /* neighbours at constant distances, where guards keep indices */
     "simplify,"         /* what is chosen by constants */
     "gvn,"              /* comparisons of one index */
     "step_pointers,"    /* addresses are a register and a constant */
     "dce,"              /* counters that only addresses had */
     "align,"            /* accesses of neighbours become one */
-    "merge_accesses,"      /* if the address of all is aligned as it must be */
+    "merge_accesses,"   /* if the address of all is aligned as it must be */
     "expand,"           /* only operations that the target has, and functions, are left */
     "builtins,"         /* functions become code of a library */
     "simplifycfg,"      /* the edges of that code */

@@ -11,6 +11,9 @@
  * fits, as local ids are, and with another number of which that is known: a column and a product of
  * a row, where guards and clamps say how many there are.
  *
+ * Where sums of 64 bits cost twice those of 32 (ir_target.has_short_ids), only a number with a
+ * constant is taken apart: neighbours are at constant distances then.
+ *
  * The result for a sum with several uses is memoized, so the cost is linear.
  */
 #include "passes/analysis/analysis.h"
@@ -21,6 +24,7 @@ typedef struct {
     ir_func *f;
     const ir_loops *loops;
     ir_arena *scratch;
+    bool is_short; /* only sums with constants are taken apart */
     ir_builder b;
     ir_map extended; /* what shared sums have become, by extension_key */
     /* The extension at hand. */
@@ -38,7 +42,12 @@ static bool is_shift(const ir_inst *x) {
     return by && ir_is_const(by) && by->imm.bits < ir_bits(NULL, x->type);
 }
 
+static bool is_distance(const ir_inst *x) {
+    return (x->op == IR_OP_add || x->op == IR_OP_sub) && ir_is_const(ir_arg(x, 1));
+}
+
 static bool is_sum(const extender *w, const ir_inst *x) {
+    if (w->is_short && !is_distance(x)) return false;
     bool known = is_shift(x) || x->op == IR_OP_add || x->op == IR_OP_sub || x->op == IR_OP_mul;
     return known && (x->flags & promise(w));
 }
@@ -132,6 +141,7 @@ static ir_inst *extend_part(extender *w, ir_inst *v, int64_t most) {
 static bool extend_known_sum(extender *w, ir_inst *i) {
     ir_inst *sum = ir_arg(i, 0);
     if (i->op != IR_OP_zext || sum->op != IR_OP_add) return false;
+    if (w->is_short && !is_distance(sum)) return false;
     ir_inst *x = ir_arg(sum, 0), *y = ir_arg(sum, 1);
     int64_t most = (int64_t)(UINT64_MAX >> 1 >> (64 - ir_bits(NULL, x->type)));
     bool falls = ir_is_const(y) && ir_signed_const(y) < 0;
@@ -171,7 +181,10 @@ static bool extend_inst(extender *w, ir_inst *i) {
  * Leaves: sums in 32 bits that are used otherwise, too.
  * Gives up when: more than one part changes in the loop. */
 bool pass_extend_indices(ir_func *f, pass_ctx *cx) {
-    extender w = {.f = f, .loops = ir_loop_tree(f), .scratch = cx->scratch};
+    extender w = {.f = f,
+                  .loops = ir_loop_tree(f),
+                  .scratch = cx->scratch,
+                  .is_short = cx->target && cx->target->has_short_ids};
     bool changed = false;
     ir_builder_init(&w.b, f);
     foreach_block (b, f)

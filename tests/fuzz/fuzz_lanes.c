@@ -244,8 +244,9 @@ static void run_threads(void *user, ir_module *m) {
     job *j = user;
     ir_func *f = ir_import_func(m, j->f, "k");
     const ir_target target = {.has_fma = true, .has_short_ids = true, .private_is_far = true};
-    const pass_options o = {.passes = "short_ids,standard,coarsening,array_words,mem2reg,simplify,"
-                                      "gvn,step_pointers,dce,align,merge_accesses",
+    const pass_options o = {.passes =
+                                "short_ids,standard,coarsening,array_words,mem2reg,extend_indices,"
+                                "simplify,gvn,step_pointers,dce,align,merge_accesses",
                             .target = &target,
                             .coarsen = j->k.choice[3] & 8 ? 2 : 4,
                             .verify_each = true,
