@@ -123,13 +123,15 @@ static ir_inst *popcount(cg_legalizer *l, ir_inst *x) {
 static ir_inst *counted_clz(cg_legalizer *l, ir_inst *x) {
     for (unsigned by = 1; by < width(l, x); by *= 2)
         x = op2(l, IR_OP_or, x, op2(l, IR_OP_lshr, x, number(l, x, by)));
-    return op2(l, IR_OP_sub, number(l, x, width(l, x)), popcount(l, x));
+    ir_inst *count = popcount(l, x);
+    return op2(l, IR_OP_sub, number(l, x, width(l, x)), count);
 }
 
 /* The bits of x - 1 that x does not have are those below its lowest one. */
 static ir_inst *counted_ctz(cg_legalizer *l, ir_inst *x) {
     ir_inst *ones = number(l, x, UINT64_MAX);
-    return popcount(l, op2(l, IR_OP_and, op2(l, IR_OP_xor, x, ones), op2(l, IR_OP_add, x, ones)));
+    ir_inst *less = op2(l, IR_OP_add, x, ones), *others = op2(l, IR_OP_xor, x, ones);
+    return popcount(l, op2(l, IR_OP_and, others, less));
 }
 
 static ir_inst *legalize_clz(cg_legalizer *l, ir_inst *i) {

@@ -208,9 +208,10 @@ ir_inst *mach_copysign(ir_builder *b, ir_inst *v, ir_inst *x, ir_inst *y) {
 static ir_inst *build_scalar_blend(ir_builder *b, ir_inst *v, ir_inst *mask, ir_inst *x,
                                    ir_inst *y) {
     if (x86_has(b, X86_V4)) return x86_mask_choose(b, v->type, mask, x, y);
-    if (!x86_has(b, X86_V3))
-        return build_both(b, v, ors, build_both(b, v, ands, mask, x),
-                          build_both(b, v, andns, mask, y));
+    if (!x86_has(b, X86_V3)) {
+        ir_inst *other = build_both(b, v, andns, mask, y);
+        return build_both(b, v, ors, build_both(b, v, ands, mask, x), other);
+    }
     x86_draft d = {.row = is_f64(v) ? X86_VBLENDVPD_x_x_xm_x : X86_VBLENDVPS_x_x_xm_x,
                    .type = v->type};
     x86_add_reg(b, &d, y);

@@ -422,8 +422,8 @@ ir_inst *mach_packed_mask(ir_builder *b, ir_inst *v, ir_inst *c) {
 ir_inst *x86_packed_choose(ir_builder *b, ir_inst *v, ir_inst *mask, ir_inst *x, ir_inst *y) {
     if (!x86_has(b, X86_V3)) {
         mask = cg_in_register(b, mask);
-        return build_rows(b, v->type, pors, build_rows(b, v->type, pands, mask, x),
-                          build_rows(b, v->type, pandns, mask, y));
+        ir_inst *other = build_rows(b, v->type, pandns, mask, y);
+        return build_rows(b, v->type, pors, build_rows(b, v->type, pands, mask, x), other);
     }
     bool wide = x86_bytes_of(v->type) > 16;
     x86_draft d = {.row = wide ? X86_VPBLENDVB_y_y_ym_y : X86_VPBLENDVB_x_x_xm_x, .type = v->type};

@@ -161,11 +161,12 @@ static ir_inst *wide_smadsat(ir_builder *b, ir_inst *x, ir_inst *y, ir_inst *z) 
     ir_inst *by = expand_bits(b, x, width_of(b, x) - 1), *product = expand_2(b, IR_OP_mul, x, y);
     ir_inst *low = expand_2(b, IR_OP_add, product, z);
     ir_inst *carry = expand_test(b, IR_OP_ult, low, z);
-    ir_inst *high =
-        expand_2(b, IR_OP_add, expand_2(b, IR_OP_smulh, x, y), expand_2(b, IR_OP_ashr, z, by));
+    ir_inst *sign = expand_2(b, IR_OP_ashr, z, by);
+    ir_inst *high = expand_2(b, IR_OP_add, expand_2(b, IR_OP_smulh, x, y), sign);
     high = expand_2(b, IR_OP_add, high, expand_to(b, IR_OP_zext, carry, ir_kind_of(x->type)));
     ir_inst *fits = expand_test(b, IR_OP_eq, high, expand_2(b, IR_OP_ashr, low, by));
-    ir_inst *end = expand_2(b, IR_OP_xor, expand_2(b, IR_OP_ashr, high, by), greatest(b, x));
+    ir_inst *most = greatest(b, x);
+    ir_inst *end = expand_2(b, IR_OP_xor, expand_2(b, IR_OP_ashr, high, by), most);
     return expand_select(b, fits, low, end);
 }
 
@@ -182,8 +183,8 @@ static ir_inst *refined_rsqrt(ir_builder *b, ir_inst *x) {
 
 /* t*t*(3 - 2t) for t = (x - low) / (high - low), clamped to [0, 1]. */
 static ir_inst *smooth_step(ir_builder *b, ir_inst *low, ir_inst *high, ir_inst *x) {
-    ir_inst *t = expand_2(b, IR_OP_fdiv, expand_2(b, IR_OP_fsub, x, low),
-                          expand_2(b, IR_OP_fsub, high, low));
+    ir_inst *width = expand_2(b, IR_OP_fsub, high, low);
+    ir_inst *t = expand_2(b, IR_OP_fdiv, expand_2(b, IR_OP_fsub, x, low), width);
     t = expand_2(b, IR_OP_fmax, t, expand_number(b, t, 0));
     t = expand_2(b, IR_OP_fmin, t, expand_number(b, t, 1));
     ir_inst *line = expand_2(b, IR_OP_fsub, expand_number(b, t, 3), expand_2(b, IR_OP_fadd, t, t));

@@ -47,8 +47,8 @@ static ir_inst *f16_to_f32(ir_builder *b, ir_inst *x, ir_type to) {
     ir_inst *scaled = expand_as_float(b, m, to);
     scaled = expand_2(b, IR_OP_fmul, scaled, expand_number(b, scaled, 0x1p112));
     ir_inst *finite = expand_test(b, IR_OP_slt, m, expand_bits(b, m, 0x7c00 << 13));
-    ir_inst *bits =
-        expand_select(b, finite, expand_as_int(b, scaled), with_bits(b, IR_OP_or, m, 0x7f800000));
+    ir_inst *others = with_bits(b, IR_OP_or, m, 0x7f800000);
+    ir_inst *bits = expand_select(b, finite, expand_as_int(b, scaled), others);
     ir_inst *sign = shifted(b, IR_OP_shl, with_bits(b, IR_OP_and, h, 0x8000), 16);
     return expand_as_float(b, expand_2(b, IR_OP_or, bits, sign), to);
 }
@@ -154,8 +154,8 @@ static ir_inst *f32_of_u32(ir_builder *b, ir_inst *x) {
 /* Half of x where that is needed, the bit that falls off kept as a sticky one. */
 static ir_inst *f32_of_u64(ir_builder *b, ir_inst *x) {
     ir_inst *large = expand_test(b, IR_OP_slt, x, expand_bits(b, x, 0));
-    ir_inst *half =
-        expand_2(b, IR_OP_or, shifted(b, IR_OP_lshr, x, 1), with_bits(b, IR_OP_and, x, 1));
+    ir_inst *lowest = with_bits(b, IR_OP_and, x, 1);
+    ir_inst *half = expand_2(b, IR_OP_or, shifted(b, IR_OP_lshr, x, 1), lowest);
     ir_inst *r = expand_to(b, IR_OP_sitofp, expand_select(b, large, half, x), IR_F32);
     return expand_select(b, large, expand_2(b, IR_OP_fadd, r, r), r);
 }
@@ -164,8 +164,10 @@ static ir_inst *f32_of_u64(ir_builder *b, ir_inst *x) {
 static ir_inst *nearest_unsigned(ir_builder *b, ir_inst *x, ir_kind to) {
     if (ir_kind_of(x->type) == IR_I32)
         return to == IR_F64 ? f64_of_u32(b, x) : to == IR_F32 ? f32_of_u32(b, x) : NULL;
-    if (to == IR_F64)
-        return expand_2(b, IR_OP_fadd, f64_of_high_half(b, x, false), f64_of_low_half(b, x));
+    if (to == IR_F64) {
+        ir_inst *low = f64_of_low_half(b, x);
+        return expand_2(b, IR_OP_fadd, f64_of_high_half(b, x, false), low);
+    }
     return to == IR_F32 ? f32_of_u64(b, x) : NULL;
 }
 
@@ -308,9 +310,10 @@ static ir_inst *sign_as_bits(ir_builder *b, ir_inst *v) {
     uint64_t sign = UINT64_C(1) << 15;
     if (v->op == IR_OP_fneg) r = with_bits(b, IR_OP_xor, x, sign);
     if (v->op == IR_OP_fabs) r = with_bits(b, IR_OP_and, x, sign - 1);
-    if (v->op == IR_OP_copysign)
-        r = expand_2(b, IR_OP_or, with_bits(b, IR_OP_and, x, sign - 1),
-                     with_bits(b, IR_OP_and, expand_as_int(b, ir_arg(v, 1)), sign));
+    if (v->op == IR_OP_copysign) {
+        ir_inst *other = with_bits(b, IR_OP_and, expand_as_int(b, ir_arg(v, 1)), sign);
+        r = expand_2(b, IR_OP_or, with_bits(b, IR_OP_and, x, sign - 1), other);
+    }
     return r ? expand_as_float(b, r, v->type) : NULL;
 }
 

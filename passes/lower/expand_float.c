@@ -120,7 +120,8 @@ ir_inst *expand_logb(ir_builder *b, ir_inst *x) {
     parts p = unpack_float(b, x);
     ir_inst *e = expand_to(b, IR_OP_sitofp, exponent_as_i32(b, &p), ir_kind_of(x->type));
     ir_inst *low = ir_const(b->f, x->type, ir_fp_inf(ir_kind_of(x->type), true));
-    ir_inst *other = expand_select(b, is_zero(b, &p), low, expand_1(b, IR_OP_fabs, x));
+    ir_inst *magnitude = expand_1(b, IR_OP_fabs, x);
+    ir_inst *other = expand_select(b, is_zero(b, &p), low, magnitude);
     return expand_select(b, p.plain, e, other);
 }
 
@@ -157,9 +158,8 @@ static ir_inst *step_up(ir_builder *b, ir_inst *bits) {
 ir_inst *expand_nextafter(ir_builder *b, ir_inst *x, ir_inst *y) {
     expand_format f = expand_format_of(x->type);
     ir_inst *from = expand_as_int(b, x), *to = expand_as_int(b, y), *step = step_up(b, from);
-    ir_inst *next =
-        expand_select(b, expand_test(b, IR_OP_folt, x, y), expand_2(b, IR_OP_add, from, step),
-                      expand_2(b, IR_OP_sub, from, step));
+    ir_inst *less = expand_2(b, IR_OP_sub, from, step), *more = expand_2(b, IR_OP_add, from, step);
+    ir_inst *next = expand_select(b, expand_test(b, IR_OP_folt, x, y), more, less);
     ir_inst *none = expand_bits(b, from, 0);
     ir_inst *at_zero = expand_test(b, IR_OP_eq, expand_magnitude(b, x), none);
     next = expand_select(b, at_zero, or_bits(b, and_bits(b, to, f.sign), 1), next);
@@ -187,8 +187,8 @@ ir_inst *expand_round_directed(ir_builder *b, ir_round mode, ir_inst *r, ir_inst
 ir_inst *expand_round_odd(ir_builder *b, ir_inst *r, ir_inst *above, ir_inst *below) {
     ir_inst *bits = expand_as_int(b, r), *step = step_up(b, bits);
     ir_inst *even = expand_test(b, IR_OP_eq, and_bits(b, bits, 1), expand_bits(b, bits, 0));
-    ir_inst *next = expand_select(b, above, expand_2(b, IR_OP_add, bits, step),
-                                  expand_2(b, IR_OP_sub, bits, step));
+    ir_inst *less = expand_2(b, IR_OP_sub, bits, step), *more = expand_2(b, IR_OP_add, bits, step);
+    ir_inst *next = expand_select(b, above, more, less);
     ir_inst *wrong = expand_2(b, IR_OP_and, expand_2(b, IR_OP_or, above, below), even);
     return expand_as_float(b, expand_select(b, wrong, next, bits), r->type);
 }
@@ -199,10 +199,10 @@ ir_inst *expand_add_odd(ir_builder *b, ir_inst *x, ir_inst *y) {
     ir_inst *sum = expand_2(b, IR_OP_fadd, x, y), *zero = expand_number(b, x, 0);
     ir_inst *y_part = expand_2(b, IR_OP_fsub, sum, x);
     ir_inst *x_part = expand_2(b, IR_OP_fsub, sum, y_part);
-    ir_inst *error = expand_2(b, IR_OP_fadd, expand_2(b, IR_OP_fsub, x, x_part),
-                              expand_2(b, IR_OP_fsub, y, y_part));
-    return expand_round_odd(b, sum, expand_test(b, IR_OP_folt, zero, error),
-                            expand_test(b, IR_OP_folt, error, zero));
+    ir_inst *y_error = expand_2(b, IR_OP_fsub, y, y_part);
+    ir_inst *error = expand_2(b, IR_OP_fadd, expand_2(b, IR_OP_fsub, x, x_part), y_error);
+    ir_inst *below = expand_test(b, IR_OP_folt, error, zero);
+    return expand_round_odd(b, sum, expand_test(b, IR_OP_folt, zero, error), below);
 }
 
 /* Products of narrower floats are exact in f64. */

@@ -16,8 +16,8 @@ static ir_inst *part_of(ir_builder *b, ir_inst *x, unsigned from, unsigned size,
 static ir_inst *add_products(ir_builder *b, ir_inst *x, ir_inst *y, unsigned size, bool is_signed) {
     ir_inst *sum = NULL;
     for (unsigned from = 0; from < ir_bits(b->f->module, x->type); from += size) {
-        ir_inst *product = expand_2(b, IR_OP_mul, part_of(b, x, from, size, is_signed),
-                                    part_of(b, y, from, size, true));
+        ir_inst *other = part_of(b, y, from, size, true);
+        ir_inst *product = expand_2(b, IR_OP_mul, part_of(b, x, from, size, is_signed), other);
         sum = sum ? expand_2(b, IR_OP_add, sum, product) : product;
     }
     return sum;

@@ -17,7 +17,8 @@ static ir_inst *in_all_lanes(ir_builder *b, ir_inst *x, ir_type t) {
 }
 
 ir_inst *expand_dot(ir_builder *b, ir_inst *x, ir_inst *y) {
-    ir_inst *sum = expand_2(b, IR_OP_fmul, lane_of(b, x, 0), lane_of(b, y, 0));
+    ir_inst *first = lane_of(b, y, 0);
+    ir_inst *sum = expand_2(b, IR_OP_fmul, lane_of(b, x, 0), first);
     for (unsigned i = 1; i < ir_lanes(x->type); i++)
         sum = ir_build(b, IR_OP_mad, sum->type, IR_PLAIN,
                        IR_ARGS(lane_of(b, x, i), lane_of(b, y, i), sum));
@@ -40,15 +41,16 @@ ir_inst *expand_dot_by_halves(ir_builder *b, ir_inst *x, ir_inst *y) {
             ir_inst *last = lane_of(b, sum, n - 1);
             rest = rest ? expand_2(b, IR_OP_fadd, rest, last) : last;
         }
-        sum = expand_2(b, IR_OP_fadd, half_of(b, sum, 0), half_of(b, sum, n / 2));
+        ir_inst *upper = half_of(b, sum, n / 2);
+        sum = expand_2(b, IR_OP_fadd, half_of(b, sum, 0), upper);
     }
     return rest ? expand_2(b, IR_OP_fadd, sum, rest) : sum;
 }
 
 /* x[i] * y[j] - x[j] * y[i] */
 static ir_inst *determinant(ir_builder *b, ir_inst *x, ir_inst *y, unsigned i, unsigned j) {
-    ir_inst *left = expand_2(b, IR_OP_fmul, lane_of(b, x, i), lane_of(b, y, j));
-    ir_inst *right = expand_2(b, IR_OP_fmul, lane_of(b, x, j), lane_of(b, y, i));
+    ir_inst *yj = lane_of(b, y, j), *left = expand_2(b, IR_OP_fmul, lane_of(b, x, i), yj);
+    ir_inst *yi = lane_of(b, y, i), *right = expand_2(b, IR_OP_fmul, lane_of(b, x, j), yi);
     return expand_2(b, IR_OP_fsub, left, right);
 }
 

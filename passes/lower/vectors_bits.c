@@ -79,8 +79,8 @@ static ir_inst *count_bits(vec_state *s, const ir_inst *i, ir_inst *x) {
 
 /* Targets recognize a product of halves by its operands, which are results of `and`. */
 static ir_inst *multiply(vec_state *s, ir_inst *x, ir_inst *y) {
-    return build(s, IR_OP_mul, build_by(s, IR_OP_and, x, UINT32_MAX),
-                 build_by(s, IR_OP_and, y, UINT32_MAX));
+    ir_inst *low = build_by(s, IR_OP_and, y, UINT32_MAX);
+    return build(s, IR_OP_mul, build_by(s, IR_OP_and, x, UINT32_MAX), low);
 }
 
 static ir_inst *upper(vec_state *s, ir_inst *x) { return build_by(s, IR_OP_lshr, x, 32); }
@@ -90,7 +90,7 @@ static ir_inst *high_of_32(vec_state *s, ir_inst *x, ir_inst *y) {
     x = vec_cast(s, wide, x);
     y = vec_cast(s, wide, y);
     ir_inst *even = upper(s, multiply(s, x, y));
-    ir_inst *odd = multiply(s, upper(s, x), upper(s, y));
+    ir_inst *y_upper = upper(s, y), *odd = multiply(s, upper(s, x), y_upper);
     odd = build_by(s, IR_OP_and, odd, ~(uint64_t)UINT32_MAX);
     return vec_cast(s, t, build(s, IR_OP_or, even, odd));
 }
@@ -99,9 +99,9 @@ static ir_inst *high_of_64(vec_state *s, ir_inst *x, ir_inst *y) {
     ir_inst *xh = upper(s, x), *yh = upper(s, y);
     ir_inst *low = upper(s, multiply(s, x, y));
     ir_inst *middle = build(s, IR_OP_add, multiply(s, xh, y), low);
-    ir_inst *other =
-        build(s, IR_OP_add, multiply(s, x, yh), build_by(s, IR_OP_and, middle, UINT32_MAX));
-    ir_inst *high = build(s, IR_OP_add, multiply(s, xh, yh), upper(s, middle));
+    ir_inst *rest = build_by(s, IR_OP_and, middle, UINT32_MAX);
+    ir_inst *other = build(s, IR_OP_add, multiply(s, x, yh), rest), *carry = upper(s, middle);
+    ir_inst *high = build(s, IR_OP_add, multiply(s, xh, yh), carry);
     return build(s, IR_OP_add, high, upper(s, other));
 }
 

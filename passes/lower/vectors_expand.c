@@ -93,10 +93,14 @@ static ir_inst *upper(vec_state *s, ir_inst *x) { return lower(s, build_by(s, IR
 
 /* Targets recognize a product of halves by its operands, which are results of `and`. */
 static ir_inst *multiply(vec_state *s, ir_inst *x, ir_inst *y) {
-    ir_inst *low = build(s, IR_OP_mul, lower(s, x), lower(s, y)), *middle = NULL;
-    if (!is_half(x)) middle = build(s, IR_OP_mul, upper(s, x), lower(s, y));
+    ir_inst *part = lower(s, y), *low = build(s, IR_OP_mul, lower(s, x), part), *middle = NULL;
+    if (!is_half(x)) {
+        part = lower(s, y);
+        middle = build(s, IR_OP_mul, upper(s, x), part);
+    }
     if (!is_half(y)) {
-        ir_inst *other = build(s, IR_OP_mul, lower(s, x), upper(s, y));
+        part = upper(s, y);
+        ir_inst *other = build(s, IR_OP_mul, lower(s, x), part);
         middle = middle ? build(s, IR_OP_add, middle, other) : other;
     }
     return middle ? build(s, IR_OP_add, low, build_by(s, IR_OP_shl, middle, 32)) : low;
@@ -180,8 +184,8 @@ static ir_inst *do_words(vec_state *s, const ir_inst *i, ir_inst *const *args) {
         return shift_all(s, op, x, bytes, (unsigned)(amount < most ? amount : most));
     }
     y = vec_cast(s, words, args[1]);
-    return vec_cast(s, bytes,
-                    build(s, IR_OP_or, half(s, op, x, y, false), half(s, op, x, y, true)));
+    ir_inst *odd = half(s, op, x, y, true);
+    return vec_cast(s, bytes, build(s, IR_OP_or, half(s, op, x, y, false), odd));
 }
 
 ir_inst *vec_build_expansion(vec_state *s, const ir_inst *i, ir_inst *const *args) {

@@ -64,7 +64,10 @@ static ir_inst *pick_lane(vec_state *s, ir_inst *v, ir_inst *index) {
         return index->imm.bits < n ? vec_lane(s, v, (unsigned)index->imm.bits)
                                    : ir_undef(s->f, ir_elem(v->type));
     ir_inst *x = vec_lane(s, v, n - 1);
-    for (unsigned k = n - 1; k-- > 0;) x = choose(s, is_lane(s, index, k), vec_lane(s, v, k), x);
+    for (unsigned k = n - 1; k-- > 0;) {
+        ir_inst *lane = vec_lane(s, v, k);
+        x = choose(s, is_lane(s, index, k), lane, x);
+    }
     return x;
 }
 

@@ -183,8 +183,11 @@ static void split_store(splitter *s, const access *a) {
         ir_inst *v = stored_word(s, a, k);
         for (int64_t at = first_place(a); is_inside(s, at, a->words); at += step_of(s, a)) {
             uint64_t place = (uint64_t)at + k * WORD;
-            ir_inst *w =
-                a->index ? ir_build_select(&s->b, is_at(s, a, at), v, load_word(s, place)) : v;
+            ir_inst *w = v;
+            if (a->index) {
+                ir_inst *old = load_word(s, place);
+                w = ir_build_select(&s->b, is_at(s, a, at), v, old);
+            }
             ir_build_store(&s->b, w, s->word[place / WORD], WORD, 0);
         }
     }

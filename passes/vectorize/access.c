@@ -205,8 +205,8 @@ static void store_lanes(simd *s, const ir_inst *i, ir_inst *v, ir_inst *p, ir_in
 static void store_reversed(simd *s, const ir_inst *i, const simd_node *n) {
     ir_inst *last = simd_base(s, simd_address(i));
     ir_inst *first = simd_step(s, last, -element_bytes(s, i) * (s->lanes - 1));
-    store_lanes(s, i, reverse(s, component(s, i, 0)), first,
-                n->mask ? reverse_mask(s, n->mask) : NULL);
+    ir_inst *mask = n->mask ? reverse_mask(s, n->mask) : NULL;
+    store_lanes(s, i, reverse(s, component(s, i, 0)), first, mask);
 }
 
 /* n components as integers that hold them. */
@@ -255,14 +255,17 @@ static void store_last(simd *s, const ir_inst *i) {
     store_lanes(s, i, last, p, NULL);
 }
 
+static void store_contiguous(simd *s, const ir_inst *i, const simd_node *n) {
+    ir_inst *base = simd_base(s, simd_address(i));
+    store_lanes(s, i, component(s, i, 0), base, n->mask);
+}
+
 void simd_store(simd *s, ir_inst *i, const simd_node *n) {
     switch (find_form(s, i)) {
     case IR_FORM_ARRAY: simd_store_array(s, i, n); break;
     case IR_FORM_MEMBERS: simd_access_members(s, i, n); break;
     case IR_FORM_UNIFORM: store_last(s, i); break;
-    case IR_FORM_CONTIGUOUS:
-        store_lanes(s, i, component(s, i, 0), simd_base(s, simd_address(i)), n->mask);
-        break;
+    case IR_FORM_CONTIGUOUS: store_contiguous(s, i, n); break;
     case IR_FORM_REVERSED: store_reversed(s, i, n); break;
     default: scatter(s, i, n);
     }

@@ -63,10 +63,11 @@ ir_inst *simd_reduce(simd *s, ir_op op, uint32_t flags, ir_inst *x) {
         return ir_build1(&s->b, op == IR_OP_or ? IR_OP_any : IR_OP_all, IR_I1, x);
     for (unsigned n = s->lanes / 2; n > 1; n /= 2) {
         for (unsigned k = 0; k < n; k++) low[k] = (uint8_t)k, high[k] = (uint8_t)(n + k);
-        x = combine(s, op, flags, ir_build_shuffle(&s->b, x, x, n, low),
-                    ir_build_shuffle(&s->b, x, x, n, high));
+        ir_inst *upper = ir_build_shuffle(&s->b, x, x, n, high);
+        x = combine(s, op, flags, ir_build_shuffle(&s->b, x, x, n, low), upper);
     }
-    return combine(s, op, flags, ir_build_extract(&s->b, x, 0), ir_build_extract(&s->b, x, 1));
+    ir_inst *second = ir_build_extract(&s->b, x, 1);
+    return combine(s, op, flags, ir_build_extract(&s->b, x, 0), second);
 }
 
 ir_inst *simd_shift_lanes(simd *s, ir_inst *x, ir_inst *before, unsigned by) {
@@ -250,7 +251,8 @@ static ir_inst *result_of(simd *s, const simd_carried *c, unsigned k) {
     if (c->chosen) return chosen_lane(s, c, k);
     if (c->kind == SIMD_LAST) return ir_build_extract(&s->b, lanes, s->lanes - 1);
     const uint32_t flags = flags_of(c);
-    return combine(s, c->op, flags, part_of_init(s, c, k), simd_reduce(s, c->op, flags, lanes));
+    ir_inst *all = simd_reduce(s, c->op, flags, lanes);
+    return combine(s, c->op, flags, part_of_init(s, c, k), all);
 }
 
 /* What the next item gets. */

@@ -256,9 +256,10 @@ static ir_inst *build_growth(sets *s, const growth *g) {
 static ir_inst *build_bound(sets *s, ir_inst *v) {
     growth g;
     if (!sets_is_inside(s, v)) return extend(s, v, false);
-    if (v->op != IR_OP_phi)
-        return small(
-            s, build(s, (ir_op)v->op, build_bound(s, ir_arg(v, 0)), build_bound(s, ir_arg(v, 1))));
+    if (v->op != IR_OP_phi) {
+        ir_inst *second = build_bound(s, ir_arg(v, 1));
+        return small(s, build(s, (ir_op)v->op, build_bound(s, ir_arg(v, 0)), second));
+    }
     bool found = find_growth(s, v, &g);
     assert_at(v, found);
     return build_growth(s, &g);

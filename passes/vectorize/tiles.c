@@ -145,8 +145,8 @@ static ir_inst *build_rows(tile *t) {
     ir_inst *first = ir_build_extract(&s->b, v->offset, 0);
     ir_inst *second = ir_build_extract(&s->b, v->offset, 1);
     ir_inst *last = ir_build_extract(&s->b, v->offset, s->lanes - 1);
-    return ir_build2(&s->b, IR_OP_add, size, ir_build2(&s->b, IR_OP_sub, size, last, first),
-                     ir_build2(&s->b, IR_OP_sub, size, second, first));
+    ir_inst *step = ir_build2(&s->b, IR_OP_sub, size, second, first);
+    return ir_build2(&s->b, IR_OP_add, size, ir_build2(&s->b, IR_OP_sub, size, last, first), step);
 }
 
 /* Bytes from the rows of an iteration to those of the next one, if these are near, or else to what

@@ -285,8 +285,8 @@ static ir_inst *aside(simd *s, unsigned k) {
 static ir_inst *lane_aside(simd *s, unsigned k, ir_type t, ir_inst *lane) {
     unsigned bytes = ir_bits(NULL, t) / 8;
     ir_inst *by = ir_const(s->f, lane->type, (uint64_t)__builtin_ctz(bytes));
-    return ir_build_ptradd(&s->b, aside(s, k), ir_build2(&s->b, IR_OP_shl, lane->type, lane, by),
-                           false);
+    ir_inst *offset = ir_build2(&s->b, IR_OP_shl, lane->type, lane, by);
+    return ir_build_ptradd(&s->b, aside(s, k), offset, false);
 }
 
 /* -------------------------------------------------------------------------------- all lanes */
@@ -316,7 +316,8 @@ static void update_rounds(simd *s, const ir_inst *i, simd_node *n, numbers *from
     unsigned bytes = ir_bits(NULL, from->lanes->type) / 8;
     ir_block *loop = new_block(s, n), *after = new_block(s, n);
     ir_type t = ir_size_type(s->f->module);
-    ir_build_store(&s->b, simd_part(s, from->lanes, 0, from->at), aside(s, 0), WORD, 0);
+    ir_inst *into = aside(s, 0);
+    ir_build_store(&s->b, simd_part(s, from->lanes, 0, from->at), into, WORD, 0);
     ir_build_jmp(&s->b, loop);
     ir_at_end(&s->b, loop);
     loop->loop_hint |= IR_LOOP_NO_UNROLL;

@@ -124,8 +124,10 @@ static ir_inst *widen_dot(simd *s, const ir_inst *i) {
     ir_type t = wide_type(s, i->type);
     ir_inst *sum[IR_MAX_LANES], *rest = NULL;
     unsigned n = ir_lanes(ir_arg(i, 0)->type);
-    for (unsigned k = 0; k < n; k++)
-        sum[k] = ir_build2(&s->b, IR_OP_fmul, t, operand(s, i, 0, k), operand(s, i, 1, k));
+    for (unsigned k = 0; k < n; k++) {
+        ir_inst *second = operand(s, i, 1, k);
+        sum[k] = ir_build2(&s->b, IR_OP_fmul, t, operand(s, i, 0, k), second);
+    }
     for (; n > 1; n /= 2) {
         ir_inst *last = sum[n - 1];
         if (n % 2) rest = rest ? ir_build2(&s->b, IR_OP_fadd, t, rest, last) : last;

@@ -80,9 +80,10 @@ static ir_inst *id_in_range(const answering *a, unsigned dim) {
 
 static ir_inst *global_linear_id(const answering *a) {
     ir_inst *id = as(a->b, id_in_range(a, 2), IR_I64);
-    for (unsigned d = 2; d-- > 0;)
-        id = sum(a, product(a, id, as(a->b, size(a, d), IR_I64)),
-                 as(a->b, id_in_range(a, d), IR_I64));
+    for (unsigned d = 2; d-- > 0;) {
+        ir_inst *next = as(a->b, id_in_range(a, d), IR_I64);
+        id = sum(a, product(a, id, as(a->b, size(a, d), IR_I64)), next);
+    }
     return id;
 }
 

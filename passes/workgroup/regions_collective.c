@@ -171,7 +171,8 @@ static ir_inst *reduce_or_scan(expander *c, const ir_inst *i) {
 static ir_inst *take_from(expander *c, const ir_inst *i, ir_inst *number) {
     ir_inst *v = ir_arg(i, 0), *variable = begin_expansion(c, ir_const(c->g->f, v->type, 0));
     ir_inst *turn = at_turn(c, variable);
-    write_slot(c, turn, choose(c, is_item(c, number), v, read(c, turn, v->type)));
+    ir_inst *before = read(c, turn, v->type);
+    write_slot(c, turn, choose(c, is_item(c, number), v, before));
     return finish(c, variable, ir_const(c->g->f, v->type, 0));
 }
 
@@ -261,8 +262,9 @@ static void copy_elements(expander *c, const ir_inst *i, ir_inst *n, ir_inst *si
     ir_at_end(&c->b, body);
     ir_inst *to = ir_build2(&c->b, IR_OP_mul, IR_I64, k, to_local ? size : wide);
     ir_inst *from = ir_build2(&c->b, IR_OP_mul, IR_I64, k, to_local ? wide : size);
-    copy_bytes(c, ir_build_ptradd(&c->b, ir_arg(i, TO), to, false),
-               ir_build_ptradd(&c->b, ir_arg(i, FROM), from, false), size, alignment_of_size(size));
+    ir_inst *source = ir_build_ptradd(&c->b, ir_arg(i, FROM), from, false);
+    copy_bytes(c, ir_build_ptradd(&c->b, ir_arg(i, TO), to, false), source, size,
+               alignment_of_size(size));
     ir_append_arg(k, ir_build2(&c->b, IR_OP_add, IR_I64, k, ir_const(f, IR_I64, 1)));
     ir_build_jmp(&c->b, head);
 }

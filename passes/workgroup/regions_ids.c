@@ -39,7 +39,8 @@ static ir_inst *global_size(pass_group_builder *g, unsigned d) {
 /* The id of the group's first item, without offset. */
 static ir_inst *first_item(pass_group_builder *g, unsigned d) {
     if (pass_is_flat(g, d)) return pass_number(g, 0);
-    return pass_build_plain(&g->group, IR_OP_mul, pass_group_id(g, d), local_size(g, d));
+    ir_inst *size = local_size(g, d);
+    return pass_build_plain(&g->group, IR_OP_mul, pass_group_id(g, d), size);
 }
 
 /* Items of this group. */
@@ -83,7 +84,8 @@ static ir_inst *offset_of(pass_group_builder *g, unsigned d) {
 }
 
 static ir_inst *global_id(pass_group_builder *g, pass_item_ids *ids, ir_builder *b, unsigned d) {
-    ir_inst *base = pass_build_plain(&g->group, IR_OP_add, first_item(g, d), offset_of(g, d));
+    ir_inst *offset = offset_of(g, d);
+    ir_inst *base = pass_build_plain(&g->group, IR_OP_add, first_item(g, d), offset);
     ir_inst *id = ids->id[d];
     if (!d && ids->first_x) {
         base = pass_build_plain(&g->subgroup, IR_OP_add, base, ids->first_x);

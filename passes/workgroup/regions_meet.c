@@ -108,9 +108,11 @@ static ir_inst *reduce(meeting *m, ir_inst *v) {
     uint8_t low[IR_MAX_LANES], high[IR_MAX_LANES];
     for (unsigned n = lanes_of(m) / 2; n > 1; n /= 2) {
         for (unsigned k = 0; k < n; k++) low[k] = (uint8_t)k, high[k] = (uint8_t)(n + k);
-        v = combine(m, permute(m, v, v, low, n), permute(m, v, v, high, n));
+        ir_inst *upper = permute(m, v, v, high, n);
+        v = combine(m, permute(m, v, v, low, n), upper);
     }
-    return combine(m, ir_build_extract(&m->b, v, 0), ir_build_extract(&m->b, v, 1));
+    ir_inst *second = ir_build_extract(&m->b, v, 1);
+    return combine(m, ir_build_extract(&m->b, v, 0), second);
 }
 
 /* `by` lanes of the first ones of `before`, and then the first lanes of v. */

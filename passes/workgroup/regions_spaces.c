@@ -15,8 +15,8 @@ static ir_inst *is_within(ir_builder *b, ir_inst *at, ir_inst *start, ir_inst *b
 
 static ir_inst *is_local(pass_group_builder *g, ir_builder *b, ir_inst *at) {
     ir_inst *bytes = pass_info_field(g, FIELD(local_bytes), IR_I32);
-    return is_within(b, at, pass_info_field(g, FIELD(local), ir_ptr(IR_LOCAL)),
-                     ir_build1(b, IR_OP_zext, IR_I64, bytes));
+    ir_inst *size = ir_build1(b, IR_OP_zext, IR_I64, bytes);
+    return is_within(b, at, pass_info_field(g, FIELD(local), ir_ptr(IR_LOCAL)), size);
 }
 
 static ir_inst *is_private(pass_group_builder *g, ir_builder *b, ir_inst *at) {
