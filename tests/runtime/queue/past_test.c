@@ -219,6 +219,37 @@ Test(past, graphs_and_their_fusions) {
     close_all();
 }
 
+/* A name cannot add a statement to a plan. */
+Test(past, names_that_plans_cannot_say) {
+    static const char text[] =
+        "target 64\nkernel @\"k\\nwrite b0 \\\"f\\\"\\n\"(%p: ptr.global of i32) {\n"
+        "entry:\n  store i32 7, %p align 4\n  ret\n}\n";
+    spvf_program *program;
+    size_t size;
+    spvf_plan *p;
+    open_context(2, 1 << 20, 0);
+    open_device(&t);
+    spvf_module *odd = load_text(c, text);
+    cr_assert_eq(spvf_program_create(t.device, odd, &program), SPVF_OK, "%s", messages);
+    const char *name = spvf_module_kernel(odd, 0)->name;
+    cr_assert(strchr(name, '\n') && strchr(name, '"'), "%s", name);
+    const spvf_argument arg = {.buffer = t.b[0]};
+    spvf_launch what = launch_of(&t, name, &arg, 1);
+    what.program = program;
+    cr_assert_eq(spvf_queue_launch(t.q, &what, NULL, NULL), SPVF_OK, "%s", messages);
+    cr_assert_eq(spvf_queue_finish(t.q), SPVF_OK);
+    cr_expect_eq(write_to("saved", SPVF_OK), 1);
+    char *plan = read_file("saved/000001-launch-k_write_b0__f__.plan", &size);
+    cr_assert_not_null(plan);
+    cr_expect_null(strstr(plan, "\nwrite"), "%s", plan);
+    cr_expect_eq(spvf_plan_load(c, "p", plan, size, &p), SPVF_OK, "%s", messages);
+    spvf_plan_destroy(p);
+    free(plan);
+    spvf_program_destroy(program);
+    spvf_module_destroy(odd);
+    close_all();
+}
+
 Test(past, what_cannot_be_done) {
     cr_expect_eq(spvf_context_reproducer(NULL, "saved", NULL), SPVF_ERROR_ARGUMENT);
     open_context(2, 0, 0);
