@@ -19,6 +19,9 @@ struct symbol {
     ir_func *func;
     ir_global *global;
     symbol *next;
+    symbol *base;    /* of "name.N": that of "name", once N was looked at */
+    uint32_t number; /* N */
+    uint32_t taken;  /* "name.1" up to this one are in use */
 };
 
 static symbol *find_symbol(const ir_module *m, const char *name) {
@@ -38,12 +41,25 @@ static symbol *make_symbol(ir_module *m, const char *name) {
     return s;
 }
 
+static bool is_taken(const symbol *s) { return s->func || s->global; }
+
 /* The symbol of `name`, or of the first free "name.N". */
 static symbol *free_symbol(ir_module *m, const char *name) {
-    symbol *s = make_symbol(m, name);
-    for (unsigned n = 1; s->func || s->global; n++)
-        s = make_symbol(m, ir_sprintf(&m->arena, "%s.%u", name, n));
+    symbol *base = make_symbol(m, name), *s = base;
+    for (uint32_t n = base->taken + 1; is_taken(s); n++) {
+        s = make_symbol(m, ir_sprintf(&m->arena, "%s.%u", base->name, n));
+        s->base = base;
+        s->number = n;
+        base->taken = n - 1;
+    }
     return s;
+}
+
+/* The name is free again. */
+static void empty_symbol(symbol *s) {
+    s->func = NULL;
+    s->global = NULL;
+    if (s->base && s->base->taken >= s->number) s->base->taken = s->number - 1;
 }
 
 /* -------------------------------------------------------------------------------------- modules */
@@ -92,7 +108,7 @@ ir_global *ir_global_find(const ir_module *m, const char *name) {
 
 void ir_global_remove(ir_global *g) {
     ir_module *m = g->module;
-    find_symbol(m, g->name)->global = NULL;
+    empty_symbol(find_symbol(m, g->name));
     if (g->prev)
         g->prev->next = g->next;
     else
@@ -145,7 +161,7 @@ ir_func *ir_func_find(const ir_module *m, const char *name) {
 
 void ir_func_remove(ir_func *f) {
     ir_module *m = f->module;
-    find_symbol(m, f->name)->func = NULL;
+    empty_symbol(find_symbol(m, f->name));
     if (f->prev)
         f->prev->next = f->next;
     else
@@ -157,7 +173,7 @@ void ir_func_remove(ir_func *f) {
 }
 
 void ir_func_rename(ir_func *f, const char *name) {
-    find_symbol(f->module, f->name)->func = NULL;
+    empty_symbol(find_symbol(f->module, f->name));
     symbol *s = free_symbol(f->module, name);
     s->func = f;
     f->name = s->name;

@@ -11,8 +11,9 @@
 #include <stdlib.h>
 
 enum {
-    MAX_BACK = 64, /* earlier members that are searched for one that is alike */
-    MANY = 4       /* members that use an argument, for which one proof for all is tried */
+    MAX_BACK = 64,  /* earlier members that are searched for one that is alike */
+    MANY = 4,       /* members that use an argument, for which one proof for all is tried */
+    MANY_SIDES = 16 /* or so many accesses, of several members */
 };
 
 /* ------------------------------------------------------------------------------------- launches */
@@ -211,7 +212,8 @@ static bool *find_own(const pass_summary *all, uint32_t n, uint32_t nargs, ir_ar
     for (uint32_t k = 0; k < nargs; k++) {
         const used_argument *u = &by_arg[k];
         pass_layout layout;
-        own[k] = u->members >= MANY && u->is_written && u->has_sizes &&
+        bool many = u->members >= MANY || (u->members > 1 && u->sides.n >= MANY_SIDES);
+        own[k] = many && u->is_written && u->has_sizes &&
                  pass_find_item_layout(u->sides.data, u->sides.n, &layout);
     }
     return own;

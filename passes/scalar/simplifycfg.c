@@ -389,15 +389,19 @@ static bool thread(simplifier *s, ir_block *b) {
         b->mark |= WAITING;
         return false;
     }
-    bool any = false;
+    ir_block_list from = {0};
     for (uint32_t p = b->npred; p-- > 0;) {
         ir_block *to = p < b->npred ? way_from(s, b, p) : NULL;
         if (!to) continue;
+        *ir_push(s->scratch, &from) = b->pred[p];
         bypass(s, b->pred[p], b, to);
-        any = true;
     }
-    if (any) remove_if_dead(s, b);
-    return any;
+    if (!from.n) return false;
+    remove_if_dead(s, b);
+    /* At once, since the branch that decides the next block must be near. */
+    for (uint32_t k = 0; k < from.n; k++)
+        if (!(from.data[k]->mark & GONE)) merge_successor(s, from.data[k]);
+    return true;
 }
 
 /* ---------------------------------------------------------------------------------------- entry */

@@ -73,5 +73,6 @@ void pass_expand_prints(pass_group_builder *g) {
     foreach_block (b, g->f)
         foreach_inst (i, b)
             if (i->op == IR_OP_printf) *ir_push(g->scratch, &list) = i;
-    for (uint32_t k = 0; k < list.n; k++) replace_print(g, list.data[k]);
+    while (list.n)
+        replace_print(g, list.data[--list.n]); /* each splits what is before the last one */
 }

@@ -100,3 +100,70 @@ void shape_buffers(FILE *out, uint32_t n) {
     write_launch(out, "k", 1, 1);
     fputs("}\n", out);
 }
+
+/* n elements of each item. */
+void shape_accesses(FILE *out, uint32_t n) {
+    shape_put(out, 4 * n,
+              "kernel @k(%a: ptr.global of i32, %b: ptr.global of i32) {\n"
+              "entry:\n"
+              "  %g: i64 = global_id 0\n"
+              "  %o: i64 = mul %g, #\n"
+              "  %from: ptr.global = ptradd %a, %o\n"
+              "  %to: ptr.global = ptradd %b, %o\n");
+    for (uint32_t k = 0; k < n; k++)
+        shape_put(out, k,
+                  "  %p#: ptr.global = ptradd %from, {} inbounds\n"
+                  "  %l#: i32 = load %p# align 4\n"
+                  "  %q#: ptr.global = ptradd %to, {} inbounds\n"
+                  "  store %l#, %q# align 4\n",
+                  4 * k, 4 * k);
+    fputs("  ret\n}\n", out);
+    shape_put(out, 64 * n,
+              "---\n"
+              "buffer a i32[#]\n"
+              "buffer b i32[#]\n"
+              "buffer c i32[#]\n"
+              "fuse g force {\n"
+              "  launch \"k.ir\":k global 64 local 64 args a, b\n"
+              "  launch \"k.ir\":k global 64 local 64 args b, c\n"
+              "}\n");
+}
+
+/* A chain of n launches: only the first and the last buffer are the program's. */
+void shape_internal(FILE *out, uint32_t n) {
+    write_kernel(out, "k", 1);
+    fputs("---\nbuffer a i32[256]\nbuffer buffer0 i32[256]\n", out);
+    for (uint32_t k = 1; k < n; k++) shape_put(out, k, "buffer buffer# i32[256] = # internal\n");
+    fputs("fuse g {\n", out);
+    for (uint32_t k = 0; k < n; k++) write_launch(out, "k", k, 1);
+    fputs("}\n", out);
+}
+
+static void write_group(FILE *out) {
+    fputs("fuse g {\n", out);
+    for (int k = 0; k < 2; k++) write_launch(out, "k", 0, 1);
+    fputs("}\n", out);
+}
+
+/* n launches beside a group. */
+void shape_single_launches(FILE *out, uint32_t n) {
+    write_kernel(out, "k", 1);
+    fputs("---\nbuffer a i32[256]\nbuffer buffer0 i32[256]\n", out);
+    write_group(out);
+    for (uint32_t k = 0; k < n; k++) write_launch(out, "k", 0, 1);
+}
+
+static void write_list(FILE *out, uint32_t n) {
+    for (uint32_t k = 0; k < n; k++) shape_put(out, k, k ? ", #" : "#");
+    fputs("\n", out);
+}
+
+/* A buffer with n values, which are all expected. */
+void shape_values(FILE *out, uint32_t n) {
+    write_kernel(out, "k", 1);
+    shape_put(out, n, "---\nbuffer a i32[256]\nbuffer buffer0 i32[256]\nbuffer list i32[#] = ");
+    write_list(out, n);
+    write_group(out);
+    shape_put(out, n - 1, "expect list[0..#] = ");
+    write_list(out, n);
+}

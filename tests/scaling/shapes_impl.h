@@ -42,7 +42,12 @@ shape_fn shape_item_loops, shape_index_sets, shape_rows, shape_contiguous, shape
 /* thread_shapes.c */
 shape_fn shape_coarsened, shape_stepping, shape_private_arrays;
 
+/* declared_shapes.c */
+shape_fn shape_specs, shape_table, shape_table_of_addresses, shape_exports, shape_closure,
+    shape_prints, shape_subgroup_sums, shape_scans, shape_copies;
+
 /* plan_shapes.c */
-shape_fn shape_launches, shape_members, shape_arguments, shape_buffers, shape_specials;
+shape_fn shape_launches, shape_members, shape_arguments, shape_buffers, shape_specials,
+    shape_accesses, shape_internal, shape_single_launches, shape_values;
 
 #endif

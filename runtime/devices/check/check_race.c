@@ -179,8 +179,8 @@ static bool races(const check_state *l, uint64_t stamp, const check_object *o, b
 
 /* An atomic read does not take the place of a plain one, which more accesses race with. */
 static void note_read(const check_state *l, cell *c, uint64_t stamp, bool atomic) {
+    if (c->read && atomic && !is_atomic_op(inst_of(l, c->read))) return;
     if (c->read && slice_of(c->read) != slice_of(stamp)) {
-        if (atomic && !is_atomic_op(inst_of(l, c->read))) return;
         if (!in_this_group(l, c->read))
             c->other_group = c->read;
         else if (!l->item || item_of(l, slice_of(c->read)) != l->item->index)
@@ -194,8 +194,16 @@ static uint64_t touch_read(check_state *l, const check_object *o, cell *c, uint6
     bool atomic = is_atomic_op(a->at);
     if (c->write && atomic) synchronize(l, c->write, a->at);
     uint64_t found = races(l, c->write, o, atomic) ? c->write : 0;
+    if (!found && is_write(c->read) && races(l, c->read, o, atomic)) found = c->read;
     note_read(l, c, stamp, atomic);
     return found;
+}
+
+/* What other items may race with after an atomic write, though that took its place: the latest plain
+ * access, which is kept as a read. */
+static uint64_t latest_plain(const check_state *l, const cell *c) {
+    if (c->read && !is_atomic_op(inst_of(l, c->read))) return c->read;
+    return c->write && !is_atomic_op(inst_of(l, c->write)) ? c->write : 0;
 }
 
 static uint64_t touch_write(check_state *l, const check_object *o, cell *c, uint64_t stamp,
@@ -205,7 +213,7 @@ static uint64_t touch_write(check_state *l, const check_object *o, cell *c, uint
     uint64_t found = 0;
     for (unsigned k = 0; k < 4 && !found; k++)
         if (races(l, known[k], o, atomic)) found = known[k];
-    *c = (cell){.write = stamp};
+    *c = (cell){.write = stamp, .read = atomic ? latest_plain(l, c) : 0};
     return found;
 }
 

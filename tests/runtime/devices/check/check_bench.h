@@ -62,7 +62,7 @@ static inline void open_text(const char *text) {
 }
 
 static inline void close_all(void) {
-    for (unsigned k = 0; k < w.nbuffers; k++) check_buffer_free(w.buffers[k]);
+    while (w.nbuffers) check_buffer_free(w.buffers[--w.nbuffers]);
     check_program_free(w.p);
     check_device_free(w.d);
     ir_module_free(w.m);

@@ -129,6 +129,49 @@ Test(check_race, atomics_race_with_plain_accesses_only) {
     close_all();
 }
 
+/* The first item of a group accesses x, then all of them change it. */
+#define BEFORE_ATOMIC(plain, order)                                                                \
+    "kernel @k(%x: ptr.global) {\nentry:\n"                                                        \
+    "  %l: i64 = local_id 0\n"                                                                     \
+    "  %c: i1 = eq %l, i64 0\n"                                                                    \
+    "  br %c, first, all\n"                                                                        \
+    "first:\n" plain "  jmp all\n"                                                                 \
+    "all:\n" order "  %old: i32 = atomic_add %x, i32 1 device relaxed\n"                           \
+    "  ret\n}\n"
+#define READ "  %v: i32 = load %x align 4\n"
+#define WRITE "  store i32 5, %x align 4\n"
+
+Test(check_race, own_atomics_hide_no_plain_access) {
+    static const struct {
+        const char *text, *other;
+    } cases[] = {
+        {BEFORE_ATOMIC(READ, ""), "read"},
+        {BEFORE_ATOMIC(WRITE, ""), "write"},
+        {BEFORE_ATOMIC(READ WRITE, ""), "write"},
+        {BEFORE_ATOMIC(WRITE READ, ""), "read"},
+        {BEFORE_ATOMIC(WRITE, "  %more: i32 = atomic_add %x, i32 1 device relaxed\n"), "write"}};
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        char text[80];
+        snprintf(text, sizeof text, "atomic access and %s of different work-items", cases[n].other);
+        w.reports[0] = 0;
+        open_text(cases[n].text);
+        check_buffer *x = zeros(1);
+        set_range(4, 4);
+        RUN(arg_buffer(x));
+        cr_assert(strstr(w.reports, text), "%zu: %s", n, w.reports);
+        close_all();
+    }
+}
+
+Test(check_race, barriers_order_plain_accesses_and_atomics) {
+    open_text(BEFORE_ATOMIC(READ WRITE, "  barrier workgroup workgroup seq_cst global\n"));
+    check_buffer *x = zeros(1);
+    set_range(4, 4);
+    RUN(arg_buffer(x));
+    SAYS_NOTHING();
+    close_all();
+}
+
 /* Each group writes its part; the group that comes last, by a counter, adds them up. */
 #define LAST_GROUP(fence)                                                                          \
     "@last: local i32 align 4\n"                                                                   \
