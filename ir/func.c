@@ -41,12 +41,10 @@ static symbol *make_symbol(ir_module *m, const char *name) {
     return s;
 }
 
-static bool is_taken(const symbol *s) { return s->func || s->global; }
-
 /* The symbol of `name`, or of the first free "name.N". */
 static symbol *free_symbol(ir_module *m, const char *name) {
     symbol *base = make_symbol(m, name), *s = base;
-    for (uint32_t n = base->taken + 1; is_taken(s); n++) {
+    for (uint32_t n = base->taken + 1; s->func || s->global; n++) {
         s = make_symbol(m, ir_sprintf(&m->arena, "%s.%u", base->name, n));
         s->base = base;
         s->number = n;

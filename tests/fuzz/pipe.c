@@ -3,9 +3,10 @@
  * A kernel reads some buffers wherever it likes and writes others, each at places of one form: the
  * item's own, with strides, shifts, strips, from the end, transposed, by groups; rarely at places
  * that items share.  What it writes it reads at these places only, so that it races with itself
- * only when the form does.  Some elements are changed in place, as numbers or vectors.  In some
- * pipelines, parts of elements are read and written, one after the other.  Between the two are
- * guards, loops with known ends, work-group memory behind barriers.  Indices stay within the
+ * only when the form does.  Some elements are changed in place, as numbers or vectors, or by atomic
+ * operations, which may also go to places that items share.  A buffer may be two arguments of a
+ * kernel.  In some pipelines, parts of elements are read and written, one after the other.  Between
+ * the two are guards, loops with known ends, work-group memory behind barriers.  Indices stay within the
  * buffers.  All ranges come from one number of items, so that many pipelines can be fused; shapes,
  * local sizes and offsets differ.
  *
@@ -17,11 +18,15 @@
 
 static form any_form(pipe *p, unsigned buffer, bool written);
 
-/* What a parameter holds somewhere; of a written one, where it is written. */
+static bool is_changed(const param *q) { return q->written || q->shares; }
+
+/* What a parameter holds somewhere; of a written one, where it is written, unless that is by
+ * atomics. */
 static unsigned some_load(pipe *p, const unsigned *k) {
     unsigned n = pipe_below(p, p->now->nparams);
+    if (is_changed(&p->now->params[n]) && p->now->params[n].at.atomic) n = 0;
     const param *from = &p->now->params[n];
-    form f = from->written ? from->at : any_form(p, from->buffer, false);
+    form f = is_changed(from) ? from->at : any_form(p, from->buffer, false);
     if (!k || f.strip < p->rounds) return pipe_load(p, n, &f, pipe_index(p, &f, NULL));
     unsigned at = pipe_below(p, 4) == 3 ? pipe_number_minus(p, "i64", f.strip - 1, *k) : *k;
     return pipe_load(p, n, &f, pipe_index(p, &f, &at));
@@ -219,10 +224,18 @@ static void exchange(pipe *p) {
 
 static bool is_line_of_groups(const range *r) { return r->dims == 1 && r->local[0]; }
 
+/* Atomics are of numbers of 32 or 64 bits. */
+static void fit_atomic(form *f) {
+    if (!f->atomic) return;
+    f->type = f->type == 2 ? 2 : 0;
+    f->strip = 0;
+}
+
 static form make_form(pipe *p, bool written) {
     form f = {.kind = pipe_chance(p, 40) ? OWN : (place)pipe_below(p, PLACES)};
-    if (written && f.kind >= FOLDED && f.kind != SLOT && !pipe_chance(p, 10)) f.kind = OWN;
-    if (written && f.kind == LOADED) f.kind = OWN;
+    bool shared = f.kind >= FOLDED && f.kind != SLOT;
+    if (written && !pipe_chance(p, shared ? 92 : 99)) f.atomic = 1 + pipe_below(p, ATOMICS);
+    if (written && !f.atomic && shared && (f.kind == LOADED || !pipe_chance(p, 10))) f.kind = OWN;
     f.number = pipe_below(p, 32);
     f.variant = pipe_below(p, 3);
     f.narrow = pipe_chance(p, 35);
@@ -233,6 +246,7 @@ static form make_form(pipe *p, bool written) {
     f.type = pipe_chance(p, 75) ? 0 : pipe_below(p, 4);
     if (pipe_chance(p, 15)) f.strip = 2 + pipe_below(p, 3);
     if (f.kind == STRIDED || f.kind == JOINED || f.kind == SLOT || f.type >= 2) f.strip = 0;
+    fit_atomic(&f);
     return f;
 }
 
@@ -243,6 +257,7 @@ static void nearly(pipe *p, form *f) {
     if (what == 0) f->number++;
     if (what == 1 && f->strip) f->strip++;
     if (what == 2) f->type = pipe_below(p, f->strip ? 2 : 4);
+    fit_atomic(f);
 }
 
 /* A form for the kernel that is being made. */
@@ -261,9 +276,20 @@ static void any_buffers(pipe *p, kernel *k) {
     unsigned used = 0;
     for (unsigned n = 0; n < k->nparams; n++) {
         unsigned b = pipe_below(p, p->buffers);
-        while (used >> b & 1) b = (b + 1) % p->buffers;
+        bool twice = n && !pipe_chance(p, 98);
+        while (!twice && used >> b & 1) b = (b + 1) % p->buffers;
         used |= 1u << b;
         k->params[n].buffer = b;
+    }
+}
+
+/* Two parameters with one buffer access it in the same form. */
+static void share_form(kernel *k, param *q) {
+    for (unsigned n = 0; n < k->nparams; n++) {
+        param *other = &k->params[n];
+        if (other == q || other->buffer != q->buffer) continue;
+        other->shares = true;
+        other->at = q->at;
     }
 }
 
@@ -274,6 +300,7 @@ static void any_params(pipe *p, kernel *k) {
         param *q = &k->params[n];
         q->written = n + 1 == k->nparams || pipe_chance(p, 25);
         if (q->written) q->at = any_form(p, q->buffer, true);
+        if (q->written) share_form(k, q);
     }
 }
 

@@ -4,7 +4,7 @@
 
 #include "tests/fuzz/pipe.h"
 
-enum { ELEMENTS = 1024, MAX_KERNELS = 8, MAX_BUFFERS = 7, MAX_PARAMS = 4 };
+enum { ELEMENTS = 1024, MAX_KERNELS = 8, MAX_BUFFERS = 7, MAX_PARAMS = 4, ATOMICS = 7 };
 
 typedef enum {
     OWN,      /* the linear id */
@@ -35,13 +35,15 @@ typedef struct {
     unsigned up; /* or it is shifted up by so many bits, and down again: in few of them it wraps */
     bool late;   /* that is done for the offset in bytes, which is shifted down less */
     unsigned type;
-    unsigned strip; /* elements for each item, in a loop; 0: one */
+    unsigned atomic; /* not 0: which atomic operation changes it */
+    unsigned strip;  /* elements for each item, in a loop; 0: one */
 } form;
 
 typedef struct {
     unsigned buffer;
     bool written;
-    form at; /* of what is written */
+    bool shares; /* its buffer with a parameter that is written */
+    form at;     /* of what is written, also by that one */
 } param;
 
 typedef struct {

@@ -302,7 +302,20 @@ static void change_in_place(pipe *p, unsigned parameter, const form *f, unsigned
     ir_putf(p->out, "  store %%v%u, %%v%u align %u\n", r, a, align);
 }
 
+/* One kind of operation for each form, so that the order of items does not matter. */
+static void change_by_atomic(pipe *p, unsigned parameter, const form *f, unsigned index,
+                             unsigned v) {
+    static const char *const ops[ATOMICS] = {"add", "sub", "and", "or", "xor", "umax", "smin"};
+    unsigned a = address(p, parameter, f, index), w = as_type(p, f->type, v);
+    pipe_value(p, types[f->type].name);
+    ir_putf(p->out, "atomic_%s %%v%u, %%v%u device relaxed\n", ops[f->atomic - 1], a, w);
+}
+
 void pipe_store(pipe *p, unsigned parameter, const form *f, unsigned index, unsigned v) {
+    if (f->atomic) {
+        change_by_atomic(p, parameter, f, index, v);
+        return;
+    }
     if (f->type == 3 && p->at < p->end && pipe_chance(p, 40)) {
         store_lane(p, parameter, f, index, v);
         return;

@@ -6,6 +6,7 @@
 #define IN global const int *from
 #define OUT global int *to
 typedef struct { char a; short b; int c[3]; long d; int3 e; } all;
+typedef struct { char a; short b[2]; int c; } record;
 constant int primes[8] = {2, 3, 5, 7, 11, 13, 17, 19};
 global int total = 1;
 KERNEL reset() { total = 1; }
@@ -63,6 +64,27 @@ KERNEL beside(OUT, IN) {
   atomic_add(&to[X], from[X]);
   ((global short2 *)to)[X] -= (short2)(1, 2);
 }
+KERNEL triples(OUT) {
+  if (X < 21) vstore3(vload3(X, (global short *)to).zxy + (short3)(1, 2, 3), X, (global short *)to);
+}
+KERNEL records(OUT, IN) {
+  if (X >= 10) return;
+  record r = ((global record *)to)[X];
+  r.c ^= from[X];
+  r.b[from[X] & 1] += 3;
+  ((global record *)to)[X] = r;
+}
+KERNEL member(OUT, IN) { if (X < 10) ((global record *)to)[X].b[1] -= from[X]; }
+KERNEL lane(OUT, IN) { ((global uchar4 *)to)[X].y = from[X]; }
+KERNEL choose(OUT, global int *to2, IN) { (from[X] & 2 ? to : to2)[X] = from[X] + 5; }
+KERNEL cases(OUT, IN, int k) {
+  switch (from[X] & 0x80000001) {
+  case 0: to[X] = k; break;
+  case 1: to[X] += k;
+  case 0x80000000: to[X] ^= 5;
+  }
+}
+KERNEL least(OUT, IN) { atomic_min(&to[X & 7], from[X]); }
 KERNEL half_bytes(OUT, IN) {
   ushort h[2];
   vstore_half((float)(from[X] & 0xffff) / 7, X & 1, (half *)h);
@@ -91,6 +113,7 @@ KERNEL neighbour(OUT) {
   barrier(CLK_GLOBAL_MEM_FENCE);
   to[X] = x + 1;
 }
+KERNEL scan(OUT, IN) { to[X] = work_group_scan_inclusive_add(from[X]); }
 KERNEL ids(OUT) {
   to[X] = get_local_id(0) + 100 * get_group_id(0) + 10000 * get_num_groups(0) +
           1000000 * get_local_size(0) + get_global_size(0) + get_enqueued_local_size(0);

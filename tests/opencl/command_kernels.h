@@ -44,7 +44,11 @@ static const kernel kernels[] = {
     {"wide", ">ddf", ANY},       {"narrow", ">fd", ANY},
     {"invert", ">i", ANY},       {"chars", ">ii", ANY},
     {"shorts", ">iiv", ANY},     {"fours", ">iiv", ANY},
-    {"beside", ">ii", ANY},
+    {"beside", ">ii", ANY},      {"triples", ">I", ANY},
+    {"records", ">II", ANY},     {"member", ">II", ANY},
+    {"lane", ">ii", ANY},        {"choose", ">i>ii", ANY},
+    {"cases", ">iiv", ANY},      {"least", ">II", ANY},
+    {"scan", ">ii", GROUPS},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 

@@ -199,8 +199,8 @@ static uint64_t touch_read(check_state *l, const check_object *o, cell *c, uint6
     return found;
 }
 
-/* What other items may race with after an atomic write, though that took its place: the latest plain
- * access, which is kept as a read. */
+/* What other items may race with after an atomic write, which has taken its place: the latest plain
+ * access.  It is kept as a read. */
 static uint64_t latest_plain(const check_state *l, const cell *c) {
     if (c->read && !is_atomic_op(inst_of(l, c->read))) return c->read;
     return c->write && !is_atomic_op(inst_of(l, c->write)) ? c->write : 0;
