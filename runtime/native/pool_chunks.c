@@ -1,5 +1,5 @@
-/* pool_chunks.c — which groups a thread of a launch takes at a time (guided self-scheduling), and how
- * many threads are worth having, by what groups have taken so far.
+/* pool_chunks.c — which groups a thread of a launch takes at a time (guided self-scheduling), and
+ * how many threads are worth having, by what groups have taken so far.
  */
 #include "runtime/native/pool_impl.h"
 

@@ -4,11 +4,11 @@
  *
  *   first [--large] [--launches] FIRST.spv [KERNEL ...]
  *
- * Each kernel is launched LAUNCHES times, or for LONGEST_US, in a device of its own, with each of the
- * four kinds of code by turns.  The table has microseconds of the first launch and of the first FEW,
- * as in the fastest quarter of the rounds; and, for the first two kinds, the largest ratio of the sum of the
- * first N launches to that of the better one of the other two, for N up to LAUNCHES.  --launches prints
- * the first sums, too.  --large also takes sizes whose code is never made quickly.
+ * Each kernel is launched LAUNCHES times, or for LONGEST_US, in a device of its own, with each of
+ * the four kinds of code by turns.  The table has microseconds of the first launch and of the first
+ * FEW, as in the fastest quarter of the rounds; and, for the first two kinds, the largest ratio of
+ * the sum of the first N launches to that of the better one of the other two, for N up to LAUNCHES.
+ * --launches prints the first sums, too.  --large also takes sizes whose code is never made quickly.
  */
 #include "runtime/devices/device.h"
 #include "tests/bench/bench.h"
