@@ -138,7 +138,8 @@ static ir_inst *shuffle_dwords(const shuffle *s) {
     if (!x86_find_units(s->from, 8, 4, unit)) return NULL;
     if (takes_whole(s, true)) {
         if (are_in_place(unit)) return blend_dwords(s, unit, s->x, s->y);
-        return blend_dwords(s, unit, permute_dwords(s, unit, false), permute_dwords(s, unit, true));
+        ir_inst *y = permute_dwords(s, unit, true);
+        return blend_dwords(s, unit, permute_dwords(s, unit, false), y);
     }
     ir_inst *r = order_quads(s);
     return r ? r : permute_dwords(s, unit, false);
@@ -218,7 +219,8 @@ static ir_inst *permute_every_other(const shuffle *s, const x86_shuffle16 *p, un
 static ir_inst *permute_bytes(const shuffle *s) {
     unsigned form = wider_bytes(s) == X86_MOST ? X86_EVEX_512 : X86_VEX_256;
     x86_shuffle16 p = {.b = s->b, .type = s->type, .form = form};
-    return x86_build_or(&p, permute_every_other(s, &p, 0), permute_every_other(s, &p, 1));
+    ir_inst *odd = permute_every_other(s, &p, 1);
+    return x86_build_or(&p, permute_every_other(s, &p, 0), odd);
 }
 
 /* Are n bytes those from `first` on? */

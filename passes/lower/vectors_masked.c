@@ -176,9 +176,10 @@ static ir_inst *set_aside(const access *a) {
     vec_state *s = a->s;
     ir_inst *p = vec_find_aside(s, a->size * a->lanes);
     if (a->v->op == IR_OP_undef) return p;
-    for (unsigned k = 0; k < a->lanes; k++)
-        ir_build_store(&s->b, vec_lane(s, a->v, k), move_address(a, p, (uint64_t)k * a->size),
-                       a->size, 0);
+    for (unsigned k = 0; k < a->lanes; k++) {
+        ir_inst *at = move_address(a, p, (uint64_t)k * a->size);
+        ir_build_store(&s->b, vec_lane(s, a->v, k), at, a->size, 0);
+    }
     return p;
 }
 

@@ -107,9 +107,10 @@ static places find_places(vec_state *s, ir_type t, unsigned unit) {
 }
 
 static void put_pieces(const places *p, ir_inst *v, unsigned unit, ir_inst *to) {
-    for (unsigned first = 0; first < ir_lanes(v->type); first += unit)
-        ir_build_store(&p->s->b, vec_piece(p->s, v, first, unit), move(p, to, first * p->size),
-                       (unsigned)p->size, 0);
+    for (unsigned first = 0; first < ir_lanes(v->type); first += unit) {
+        ir_inst *at = move(p, to, first * p->size);
+        ir_build_store(&p->s->b, vec_piece(p->s, v, first, unit), at, (unsigned)p->size, 0);
+    }
 }
 
 /* The value whose number lane k has; outside of the vector, it is another one. */
@@ -129,9 +130,11 @@ static void permute_in_memory(vec_state *s, ir_inst *i) {
     places p = find_places(s, v->type, unit);
     put_pieces(&p, v, unit, p.values);
     put_pieces(&p, numbers, unit, p.numbers);
-    for (unsigned k = 0; k < lanes; k++)
-        ir_build_store(&s->b, pick(&p, ir_elem(numbers->type), ir_elem(v->type), k),
-                       move(&p, p.results, k * p.size), (unsigned)p.size, 0);
+    for (unsigned k = 0; k < lanes; k++) {
+        ir_inst *at = move(&p, p.results, k * p.size);
+        ir_inst *lane = pick(&p, ir_elem(numbers->type), ir_elem(v->type), k);
+        ir_build_store(&s->b, lane, at, (unsigned)p.size, 0);
+    }
     ir_type t = ir_vector(ir_elem(v->type), unit);
     for (unsigned first = 0; first < lanes; first += unit)
         out[first / unit] =

@@ -74,8 +74,8 @@ static ir_inst *id_in_range(const answering *a, unsigned dim) {
     if (a->guarded)
         return ir_build2(a->b, IR_OP_sub, a->x->number, query(a, IR_OP_global_id, dim),
                          given(a, OFFSET, dim));
-    return sum(a, product(a, group_id(a, dim), given(a, LOCAL, dim)),
-               query(a, IR_OP_local_id, dim));
+    ir_inst *id = query(a, IR_OP_local_id, dim);
+    return sum(a, product(a, group_id(a, dim), given(a, LOCAL, dim)), id);
 }
 
 static ir_inst *global_linear_id(const answering *a) {
@@ -96,6 +96,11 @@ static ir_inst *enqueued_subgroups(const answering *a) {
     return ir_build2(a->b, IR_OP_udiv, a->x->number, rounded, most);
 }
 
+static ir_inst *global_id(const answering *a, unsigned dim) {
+    ir_inst *offset = query(a, IR_OP_global_offset, dim);
+    return sum(a, id_in_range(a, dim), offset);
+}
+
 /* NULL: the machine knows it. */
 static ir_inst *answer(const answering *a, const ir_inst *i) {
     unsigned dim = i->imm.dim < 3 ? i->imm.dim : 0;
@@ -103,8 +108,7 @@ static ir_inst *answer(const answering *a, const ir_inst *i) {
     case IR_OP_global_size: return size(a, dim);
     case IR_OP_global_linear_id: return global_linear_id(a);
     case IR_OP_global_offset: return a->guarded ? given(a, OFFSET, dim) : NULL;
-    case IR_OP_global_id:
-        return a->guarded ? NULL : sum(a, id_in_range(a, dim), query(a, IR_OP_global_offset, dim));
+    case IR_OP_global_id: return a->guarded ? NULL : global_id(a, dim);
     case IR_OP_group_id: return a->guarded ? NULL : group_id(a, dim);
     case IR_OP_num_groups: return a->guarded ? NULL : given(a, GROUPS, dim);
     case IR_OP_enqueued_local_size: return a->guarded ? NULL : given(a, LOCAL, dim);
