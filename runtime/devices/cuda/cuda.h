@@ -67,6 +67,7 @@ enum {
     CU_NODE_TOGETHER = 2, /* attribute of nodes */
     CU_PORT_EARLY = 1,    /* of a kernel, which it lets others begin by */
     CU_EDGE_EARLY = 1,    /* type of such edges */
+    CU_LAUNCH_EARLY = 6,  /* attribute of launches: before the end of those before them */
     CU_JIT_ERROR_LOG = 5, /* options of the compiler */
     CU_JIT_ERROR_LOG_SIZE = 6,
     CU_JIT_TARGET = 9, /* 90 is sm_90 */
@@ -164,6 +165,21 @@ typedef union {
     int together;
 } cu_node_value;
 
+/* An attribute of a launch, and a launch as the driver's most general call has it. */
+typedef struct {
+    int which, unused;
+    union {
+        char bytes[64];
+        int on;
+    } value;
+} cu_launch_attribute;
+typedef struct {
+    unsigned grid[3], block[3], shared;
+    cu_stream stream;
+    const cu_launch_attribute *attributes;
+    unsigned count;
+} cu_launch;
+
 /* Calls that older drivers lack: NULL there. */
 #define CU_NEWER_CALLS(X)                                                                          \
     X(graph, "cuGraphCreate", (cu_graph * g, unsigned flags))                                      \
@@ -180,6 +196,8 @@ typedef union {
     X(replay, "cuGraphLaunch", (cu_replay r, cu_stream s))                                         \
     X(add_edges, "cuGraphAddDependencies_v2",                                                      \
       (cu_graph g, const cu_node *from, const cu_node *to, const cu_edge *edges, size_t n))        \
+    X(launch_with, "cuLaunchKernelEx",                                                             \
+      (const cu_launch *how, cu_function f, void **params, void **extra))                          \
     X(launch_together, "cuLaunchCooperativeKernel",                                                \
       (cu_function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,             \
        unsigned bz, unsigned shared, cu_stream s, void **params))
@@ -305,6 +323,8 @@ typedef struct {
     size_t bytes;
 } cuda_read;
 
+/* Which kernels begin before the end of those before them: as the option says. */
+typedef enum { CUDA_EARLY, CUDA_EARLY_IN_GRAPHS, CUDA_NEVER_EARLY } cuda_beginning;
 /* Kernels whose groups wait for each other: as the option says. */
 typedef enum { CUDA_EITHER, CUDA_BY_LAUNCHES, CUDA_ALL_TOGETHER } cuda_waiting;
 typedef struct cuda_contents cuda_contents; /* of a buffer (staging.c) */
@@ -344,8 +364,9 @@ typedef struct {
     size_t most_pitch;   /* bytes between rows of a copy */
     rt_facts without;    /* no code is made for these; the device knows some of them */
     cuda_waiting waiting;
-    bool can_wait;        /* groups of a launch for each other, if all run at once, */
-    bool can_begin_early; /* and kernels of a graph for those before them */
+    bool can_wait; /* groups of a launch for each other, if all run at once, */
+    cuda_beginning beginning;
+    bool can_begin_early; /* kernels of a graph, before the end of those before them */
     cuda_kept *kept;
     rt_owned *memories, *programs;
     cuda_replay *replays;           /* graphs of recordings */

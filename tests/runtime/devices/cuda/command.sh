@@ -48,7 +48,7 @@ sed '/^expect/d' "$plan" >pair.plan # the driver computes nothing
 calls() { grep -c "^$1\$" log; }
 says 'cuda: the driver is too old' env LD_LIBRARY_PATH="$work/old" "$spvfuse" run -d cuda pair.plan
 check 'a plan runs' gpu env FAKE_CUDA_LOG=log "$spvfuse" run -d cuda pair.plan
-check 'as one launch' [ "$(calls cuLaunchKernel)" = 1 ]
+check 'as one launch' [ "$(calls cuLaunchKernelEx)" = 1 ]
 check 'that was compiled' [ "$(calls cuLinkAddData_v2)" = 1 ]
 rm log
 check 'another process' gpu env FAKE_CUDA_LOG=log "$spvfuse" run -d cuda pair.plan

@@ -303,7 +303,7 @@ Test(cuda_times, are_measured_only_where_that_is_asked_for) {
 /* The command ends as it would otherwise, with times of the host; close_bench finds no event left. */
 Test(cuda_times, calls_that_measure_may_fail) {
     static const char *const calls[] = {"cuEventElapsedTime", "cuEventRecord", "cuEventCreate",
-                                        "cuLaunchKernel"};
+                                        "cuLaunchKernelEx"};
     for (unsigned n = 0; n < 4; n++)
         for (unsigned at = 1; at < 3; at++) {
             spvf_event *e;

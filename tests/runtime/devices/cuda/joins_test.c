@@ -225,7 +225,7 @@ Test(cuda_joins, what_waits_for_events_is_a_command_of_its_own) {
 /* ------------------------------------------------------------------------------------------- failures */
 
 Test(cuda_joins, a_launch_that_fails_is_a_failure_of_the_queue) {
-    static const char *const calls[] = {"cuLaunchKernel", "cuCtxSetCurrent"};
+    static const char *const calls[] = {"cuLaunchKernelEx", "cuCtxSetCurrent"};
     for (unsigned n = 0; n < 2; n++) {
         bench.folder[0] = 0;
         open_held();

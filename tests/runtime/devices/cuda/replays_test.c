@@ -34,10 +34,10 @@ Test(cuda_replays, the_second_run_makes_a_graph_that_later_ones_replay) {
     open_queue();
     make_graph();
     run_and_expect(4);
-    cr_expect_eq(fake_cuda_count("cuLaunchKernel"), LAUNCHES);
+    cr_expect_eq(fake_cuda_count("cuLaunchKernelEx"), LAUNCHES);
     cr_expect_eq(made(), 0);
     for (int k = 0; k < 5; k++) run_and_expect(4);
-    cr_expect_eq(fake_cuda_count("cuLaunchKernel"), LAUNCHES);
+    cr_expect_eq(fake_cuda_count("cuLaunchKernelEx"), LAUNCHES);
     cr_expect_eq(made(), 1);
     cr_expect_eq(replayed(), 5);
     cr_expect_eq(changed(), 0, "nothing is different");
@@ -163,7 +163,7 @@ Test(cuda_replays, where_there_is_no_graph_launches_go_into_the_stream) {
         for (unsigned call = 1; call < 3; call++) /* with kernels that begin early, and without */
             fake_cuda_fail(calls_of_a_graph[n], call, 801, false);
         run_and_expect(4);
-        cr_expect_eq(fake_cuda_count("cuLaunchKernel"), LAUNCHES, "%s", calls_of_a_graph[n]);
+        cr_expect_eq(fake_cuda_count("cuLaunchKernelEx"), LAUNCHES, "%s", calls_of_a_graph[n]);
         unsigned tries = fake_cuda_count("cuGraphCreate");
         run_and_expect(4);
         cr_expect_eq(fake_cuda_count("cuGraphCreate"), tries, "%s", calls_of_a_graph[n]);
