@@ -1,6 +1,6 @@
 /* host.c — what the host pays for kernels on an NVIDIA GPU, next to the driver alone.
  *
- *   host BUILD            BUILD/bench holds saxpy.spv, scale.spv and matmul.spv
+ *   host [-d DEVICE] BUILD     cuda; BUILD/bench holds saxpy.spv, scale.spv and matmul.spv
  *
  * Launches and graphs: batches of small kernels, by the driver's functions and by a queue of the
  * library, in turn; medians of rounds, in microseconds of a launch or a run.  "Until given" ends
@@ -44,12 +44,14 @@ static struct {
     bool wrong;
 } t;
 
+static const char *device = "cuda";
+
 session open_session(const char *name, const char *text) {
     const spvf_context_options o = {.size = sizeof o, .message = show_message};
     session l;
     must(!spvf_context_create(&o, &l.context), "no context");
     must(!spvf_module_load(l.context, name, text, strlen(text), NULL, &l.module), "no module");
-    must(!spvf_device_open(l.context, "cuda", &l.device), "no device");
+    must(!spvf_device_open(l.context, device, &l.device), "no device");
     must(!spvf_program_create(l.device, l.module, &l.program), "no program");
     must(!spvf_queue_create(l.device, NULL, &l.queue), "no queue");
     return l;
@@ -346,8 +348,14 @@ static void close_all(void) {
 }
 
 int main(int argc, char **argv) {
+    const char *program = argv[0];
     char folder[1000];
-    if (argc < 2) return fprintf(stderr, "usage: host BUILD\n"), 2;
+    if (argc > 3 && strcmp(argv[1], "-d") == 0) {
+        device = argv[2];
+        argv += 2;
+        argc -= 2;
+    }
+    if (argc < 2) return fprintf(stderr, "usage: host [-d DEVICE] BUILD\n"), 2;
     snprintf(folder, sizeof folder, "%s/bench", argv[1]);
     if (argc > 2) return start_as(argv[2], folder);
     setvbuf(stdout, NULL, _IOLBF, 0);
@@ -358,7 +366,7 @@ int main(int argc, char **argv) {
     time_copies();
     close_all();
     time_fused();
-    time_starts(argv[0], argv[1]);
+    time_starts(program, argv[1]);
     time_texts(folder);
     return t.wrong;
 }
