@@ -120,8 +120,8 @@ static ir_inst *base_of(ir_inst *p, uint64_t *offset) {
     }
 }
 
-/* LLVM gives a copy the alignment of its target, also if that of a parameter is less: of a struct by
- * value, or of a pointer to one. */
+/* LLVM gives a copy the alignment of its target, also if that of a parameter is less: of a struct
+ * by value, or of a pointer to one. */
 static uint32_t limit_align(reader *r, ir_inst *p, uint32_t align) {
     uint64_t offset;
     const ir_inst *base = base_of(p, &offset);

@@ -1,12 +1,12 @@
 /* copies.c — variables that are copies of memory which does not change.
  *
  * Compilers copy what a function is given, such as the closure of a SYCL kernel, to a variable, and
- * read the variable.  sroa makes values of its members, unless an index is not known or there are too
- * many of them: then every work-item copies all of it.
+ * read the variable.  sroa makes values of its members, unless an index is not known or there are
+ * too many of them: then every work-item copies all of it.
  *
- * If the only write to a variable is a copy of its whole, at the beginning of the function, then reads
- * of the variable read what was copied, if that is the same from there on: constant memory, or a struct
- * by value that the function only reads.
+ * If the only write to a variable is a copy of its whole, at the beginning of the function, then
+ * reads of the variable read what was copied, if that is the same from there on: constant memory,
+ * or a struct by value that the function only reads.
  */
 #include "passes/passes.h"
 
@@ -136,8 +136,8 @@ static void replace(candidate *c) {
     while (c->list.n) ir_remove(c->list.data[--c->list.n]);
 }
 
-/* Does:  makes reads of variables that are copies of constant memory, or of structs by value that are
- *        only read, reads of what was copied.
+/* Does:  makes reads of variables that are copies of constant memory, or of structs by value that
+ *        are only read, reads of what was copied.
  * Needs: pointers in values (mem2reg), of known spaces (spaces).
  * Leaves: other variables.
  * Gives up: if the variable is not filled as a whole in the entry block, before all else. */

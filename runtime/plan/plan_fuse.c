@@ -273,7 +273,7 @@ static bool is_same(const rt_plan_arg *a, const rt_plan_arg *b) {
            a->variable == b->variable;
 }
 
-/* The first place in the group where a buffer, from the same byte on, or a scalar is an argument. */
+/* The first place in the group where a buffer, from the same byte on, or a scalar is given. */
 static place first_use(const rt_group *g, const rt_plan_arg *a) {
     for (uint32_t m = 0; m < g->launches.n; m++)
         for (uint32_t p = 0; p < g->launches.data[m].args.n; p++)

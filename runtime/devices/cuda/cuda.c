@@ -133,7 +133,7 @@ typedef struct {
     unsigned index;
     rt_facts without;
     cuda_waiting waiting;
-    cuda_beginning beginning;
+    bool never_early;
 } open_job;
 
 static void open_device(void *arg) {
@@ -154,8 +154,8 @@ static void open_device(void *arg) {
     d->shared = (unsigned)attribute(d->cu, d->device, CU_SHARED_PER_BLOCK_OPTIN);
     d->processors = (unsigned)attribute(d->cu, d->device, CU_PROCESSORS);
     d->can_wait = d->cu->launch_together && attribute(d->cu, d->device, CU_LAUNCHES_TOGETHER);
-    d->can_begin_early = d->cu->add_edges && d->cu->launch_with && d->sm >= CG_PTX_DEPENDENT_SM &&
-                         d->beginning != CUDA_NEVER_EARLY;
+    d->can_begin_early =
+        d->cu->add_edges && d->cu->launch_with && d->sm >= CG_PTX_DEPENDENT_SM && !d->never_early;
     if (!d->sm)
         rt_throw(d->base.context, IR_ERR_DEVICE, "cuda: device %u is older than sm_70", j->index);
     char target[24];
@@ -168,17 +168,13 @@ static void open_device(void *arg) {
 
 enum { MOST_DEVICES = 64 };
 
-static bool take_waiting(const char **options, open_job *j) {
+static bool take_switch(const char **options, open_job *j) {
+    if (rt_take_option(options, "early=never")) return j->never_early = true;
     if (rt_take_option(options, "phases=launches")) return (j->waiting = CUDA_BY_LAUNCHES) != 0;
     return rt_take_option(options, "phases=together") && (j->waiting = CUDA_ALL_TOGETHER) != 0;
 }
 
-static bool take_beginning(const char **options, open_job *j) {
-    if (rt_take_option(options, "early=graphs")) return (j->beginning = CUDA_EARLY_IN_GRAPHS) != 0;
-    return rt_take_option(options, "early=never") && (j->beginning = CUDA_NEVER_EARLY) != 0;
-}
-
-/* The number of a device, facts that no code is made for, how phases run, and which kernels begin
+/* The number of a device, facts that no code is made for, how phases run, and whether kernels begin
  * early; NULL: nothing. */
 static bool read_options(const char *options, open_job *j) {
     const bool numbered = options && *options >= '0' && *options <= '9';
@@ -190,10 +186,8 @@ static bool read_options(const char *options, open_job *j) {
         options = *end ? end + 1 : NULL;
     }
     while (options && *options)
-        if (!rt_take_without(&options, &j->without) && !take_waiting(&options, j) &&
-            !take_beginning(&options, j))
-            return false;
-    return numbered || !options || j->without || j->waiting || j->beginning;
+        if (!rt_take_without(&options, &j->without) && !take_switch(&options, j)) return false;
+    return numbered || !options || j->without || j->waiting || j->never_early;
 }
 
 static rt_device *open_by_index(spvf_context *context, const char *options) {
@@ -202,7 +196,7 @@ static rt_device *open_by_index(spvf_context *context, const char *options) {
     j.d = make_device(context);
     j.d->without = j.without;
     j.d->waiting = j.waiting;
-    j.d->beginning = j.beginning;
+    j.d->never_early = j.never_early;
     if (!ir_try(&context->cx, open_device, &j)) {
         ir_status status = context->cx.status;
         close_device(&j.d->base);
@@ -219,7 +213,7 @@ static const ir_func *kernel_of(const rt_function *f) {
 
 const rt_driver rt_cuda_driver = {.name = "cuda",
                                   .forms = "cuda, cuda:N, cuda:without=FACT, "
-                                           "cuda:phases=launches|together, cuda:early=graphs|never",
+                                           "cuda:phases=launches|together, cuda:early=never",
                                   .open = open_by_index,
                                   .list = list_all,
                                   .close = close_device,

@@ -323,8 +323,6 @@ typedef struct {
     size_t bytes;
 } cuda_read;
 
-/* Which kernels begin before the end of those before them: as the option says. */
-typedef enum { CUDA_EARLY, CUDA_EARLY_IN_GRAPHS, CUDA_NEVER_EARLY } cuda_beginning;
 /* Kernels whose groups wait for each other: as the option says. */
 typedef enum { CUDA_EITHER, CUDA_BY_LAUNCHES, CUDA_ALL_TOGETHER } cuda_waiting;
 typedef struct cuda_contents cuda_contents; /* of a buffer (staging.c) */
@@ -364,9 +362,9 @@ typedef struct {
     size_t most_pitch;   /* bytes between rows of a copy */
     rt_facts without;    /* no code is made for these; the device knows some of them */
     cuda_waiting waiting;
-    bool can_wait; /* groups of a launch for each other, if all run at once, */
-    cuda_beginning beginning;
-    bool can_begin_early; /* kernels of a graph, before the end of those before them */
+    bool can_wait;    /* groups of a launch for each other, if all run at once */
+    bool never_early; /* no kernel begins before the end of those before it: as the option says, */
+    bool can_begin_early; /* or the device */
     cuda_kept *kept;
     rt_owned *memories, *programs;
     cuda_replay *replays;           /* graphs of recordings */

@@ -77,7 +77,7 @@ static bool launch_together(cuda *d, const cu_kernel_node *w) {
     return true;
 }
 
-/* Before what is in the stream has ended. */
+/* Before the kernel that is before it in the stream has ended. */
 static void launch_early(cuda *d, const cu_kernel_node *w) {
     static const cu_launch_attribute early = {.which = CU_LAUNCH_EARLY, .value = {.on = true}};
     const cu_launch how = {.grid = {w->grid[0], w->grid[1], w->grid[2]},
@@ -92,7 +92,7 @@ static void launch_early(cuda *d, const cu_kernel_node *w) {
 bool cuda_launch_grid(cuda *d, const cuda_blocks *what) {
     const cu_kernel_node *w = &what->node;
     if (what->together) return launch_together(d, w);
-    if (what->dependent && d->beginning == CUDA_EARLY) return launch_early(d, w), true;
+    if (what->dependent) return launch_early(d, w), true;
     cuda_must(d, "cuLaunchKernel",
               d->cu->launch(w->function, w->grid[0], w->grid[1], w->grid[2], w->block[0],
                             w->block[1], w->block[2], w->shared, d->stream, w->params, NULL));

@@ -21,16 +21,18 @@ static struct {
     spvf_buffer *b[BUFFERS];
 } t;
 
-static inline void open_queue(void) {
+static inline void open_queue_of(const char *device) {
     int32_t data[N];
     for (int k = 0; k < N; k++) data[k] = k;
     open_bench(kernels);
-    cr_assert_eq(spvf_device_open(bench.context, "cuda", &t.device), SPVF_OK, "%s", messages);
+    cr_assert_eq(spvf_device_open(bench.context, device, &t.device), SPVF_OK, "%s", messages);
     cr_assert_eq(spvf_program_create(t.device, bench.module, &t.program), SPVF_OK, "%s", messages);
     cr_assert_eq(spvf_queue_create(t.device, NULL, &t.queue), SPVF_OK);
     for (int k = 0; k < BUFFERS; k++)
         cr_assert_eq(spvf_buffer_create(t.device, BYTES, data, 0, &t.b[k]), SPVF_OK);
 }
+
+static inline void open_queue(void) { open_queue_of("cuda"); }
 
 static inline void close_queue(void) {
     spvf_graph_destroy(t.graph);

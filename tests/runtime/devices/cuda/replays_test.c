@@ -115,17 +115,24 @@ Test(cuda_replays, what_the_driver_does_not_change_is_made_again) {
 
 static unsigned early(void) { return fake_cuda_count("cuGraphAddDependencies_v2"); }
 
-/* From sm_90 on, each kernel but the first one begins early, and waits itself. */
+/* From sm_90 on, each kernel but the first one begins early, and waits itself, in a graph as in the
+ * stream, unless the option says no. */
 Test(cuda_replays, kernels_begin_before_the_end_of_those_before_them) {
-    for (int newer = 0; newer < 2; newer++) {
+    static const struct {
+        const char *device, *sm;
+        bool early;
+    } row[] = {{"cuda", "90", true}, {"cuda", "89", false}, {"cuda:0,early=never", "90", false}};
+    for (size_t n = 0; n < sizeof row / sizeof *row; n++) {
         bench.folder[0] = 0;
-        setenv("FAKE_CUDA_SM", newer ? "90" : "89", 1);
+        setenv("FAKE_CUDA_SM", row[n].sm, 1);
         fake_cuda_forget();
-        open_queue();
+        open_queue_of(row[n].device);
         make_graph();
         for (int k = 0; k < 3; k++) run_and_expect(4);
         cr_expect_eq(made(), 1);
-        cr_expect_eq(early(), newer ? LAUNCHES - 1 : 0);
+        cr_expect_eq(early(), row[n].early ? LAUNCHES - 1 : 0);
+        cr_expect_eq(fake_cuda_count("cuLaunchKernelEx"), row[n].early ? LAUNCHES : 0);
+        cr_expect_eq(fake_cuda_count("cuLaunchKernel"), row[n].early ? 0 : LAUNCHES);
         close_queue();
         t.graph = NULL;
     }
