@@ -35,10 +35,11 @@ static void expect_contents(int buffer, int32_t more) {
     for (int k = 0; got && k < COUNT; k++) expect(got[k] == k + more);
 }
 
+/* Code that was made quickly may have gone meanwhile. */
 static bool is_as_before(long before) {
-    for (int wait = 0; wait < 200 && count_blocks() != before; wait++)
+    for (int wait = 0; wait < 200 && count_blocks() > before; wait++)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
-    return count_blocks() == before;
+    return count_blocks() <= before;
 }
 
 /* True: all memory is given back. */
@@ -55,9 +56,10 @@ static bool run_with(int allocations, operation *o, void *user, spvf_status *sta
     return is_as_before(before);
 }
 
-/* Threads are started once, and keep memory: what leaks does so again. */
+/* Threads are started once, and keep memory; other code of a kernel is made at some launch.  What
+ * leaks does so again. */
 static bool leaks(int allocations, operation *o, void *user, spvf_status *status) {
-    for (int again = 0; again < 3; again++)
+    for (int again = 0; again < 5; again++)
         if (run_with(allocations, o, user, status)) return false;
     return true;
 }
