@@ -46,7 +46,7 @@ const char pass_standard[] =
     "sroa,"        /* arrays and structs on the stack become scalars */
     "mem2reg,"     /* scalars on the stack become values, which all other passes work on */
     "spaces,"      /* generic pointers get their space: rules and aliasing know more about others */
-    "copies,"      /* what is left of variables that are copies of closures */
+    "copies,"      /* of variables that only copy constant memory: reads go to that memory */
     "simplify,"    /* canonical forms, so that equal values have equal expressions */
     "sccp,"        /* branches on constants, also around loops; unreachable code disappears */
     "simplifycfg," /* straight-line code again, larger blocks, fewer phis */

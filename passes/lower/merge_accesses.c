@@ -273,8 +273,8 @@ static bool is_plain(const ir_inst *i) {
     return known && !(i->imm.mem.flags & IR_MEM_VOLATILE);
 }
 
-/* May a store of the group not move below i? */
-static bool meets(merger *s, const group *g, const ir_inst *i) {
+/* Must stores of the group stay above i? */
+static bool conflicts(merger *s, const group *g, const ir_inst *i) {
     for (unsigned n = 0; n < g->n; n++) {
         const ir_inst *to = address_of(g->list[n].i);
         if (pass_may_read(alias_of(s), i, to, g->list[n].bytes) ||
@@ -292,7 +292,8 @@ static bool is_apart(merger *s, const group *g, const ir_inst *i) {
 static void cross(merger *s, const ir_inst *i) {
     if (s->op == IR_OP_store) {
         for (unsigned n = s->n; n-- > 0;)
-            if (!is_apart(s, &s->list[n], i) && meets(s, &s->list[n], i)) end_group(s, &s->list[n]);
+            if (!is_apart(s, &s->list[n], i) && conflicts(s, &s->list[n], i))
+                end_group(s, &s->list[n]);
     } else if (i->op != IR_OP_load && s->n) {
         if (s->writes == MOST_WRITES) end_groups(s);
         s->write[s->writes++] = i;

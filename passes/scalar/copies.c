@@ -12,18 +12,18 @@
 
 typedef ir_vec(ir_inst *) addresses;
 
+typedef enum { NOT_ASKED, CHANGES, STAYS } stability;
+
 /* What is known of the function; tables are made when the first variable asks for them. */
 typedef struct {
     ir_func *f;
     ir_arena *scratch;
-    uint32_t *place; /* in the entry block, from 1, by id; 0: in no or another block */
-    enum { NOT_ASKED, CHANGES, STAYS } * params;
+    uint32_t *place;   /* in the entry block, from 1, by id; 0: in no or another block */
+    stability *params; /* structs by value: what they hold */
 } facts;
 
 typedef struct {
     facts *facts;
-    ir_func *f;
-    ir_arena *scratch;
     ir_inst *variable, *copy, *from;
     addresses list; /* the variable, and sums of it, each after its base */
 } candidate;
@@ -55,12 +55,12 @@ static bool find_addresses(ir_inst *base, const ir_inst *write, ir_arena *scratc
 static bool is_constant(const candidate *c, ir_inst *from) {
     if (from->type == ir_ptr(IR_CONST)) return true;
     while (from->op == IR_OP_ptradd) from = ir_arg(from, 0);
-    if (from->op != IR_OP_param || !(c->f->param[from->imm.index].attrs & IR_PARAM_BYVAL))
+    if (from->op != IR_OP_param || !(c->facts->f->param[from->imm.index].attrs & IR_PARAM_BYVAL))
         return false;
     addresses list = {0};
     if (c->facts->params[from->imm.index] == NOT_ASKED)
         c->facts->params[from->imm.index] =
-            find_addresses(from, NULL, c->scratch, &list) ? STAYS : CHANGES;
+            find_addresses(from, NULL, c->facts->scratch, &list) ? STAYS : CHANGES;
     return c->facts->params[from->imm.index] == STAYS;
 }
 
@@ -74,10 +74,10 @@ static void make_tables(facts *s) {
 
 /* The copy that fills the variable, or NULL. */
 static ir_inst *find_copy(const candidate *c) {
-    const uint64_t size = ir_sizeof(c->f->module, c->variable->imm.var->type);
+    const uint64_t size = ir_sizeof(c->facts->f->module, c->variable->imm.var->type);
     foreach_use (u, c->variable) {
         ir_inst *i = u->user;
-        if (i->op != IR_OP_copy || u != &i->arg[0] || i->block != c->f->first) continue;
+        if (i->op != IR_OP_copy || u != &i->arg[0] || i->block != c->facts->f->first) continue;
         const bool whole = ir_is_const(ir_arg(i, 2)) && ir_arg(i, 2)->imm.bits >= size;
         return whole && !is_volatile(i) ? i : NULL;
     }
@@ -100,8 +100,8 @@ static bool is_copy(candidate *c) {
     if (!c->copy) return false;
     make_tables(c->facts);
     c->from = ir_arg(c->copy, 1);
-    return find_addresses(c->variable, c->copy, c->scratch, &c->list) && is_constant(c, c->from) &&
-           is_filled_first(c);
+    return find_addresses(c->variable, c->copy, c->facts->scratch, &c->list) &&
+           is_constant(c, c->from) && is_filled_first(c);
 }
 
 /* Reads through `old` become reads through `new`, with no more alignment than the copy has. */
@@ -118,7 +118,7 @@ static void redirect(const candidate *c, ir_inst *old, ir_inst *new) {
 
 static ir_inst *sum_of(const candidate *c, ir_inst *old, ir_inst *base) {
     ir_builder b;
-    ir_builder_init(&b, c->f);
+    ir_builder_init(&b, c->facts->f);
     ir_before(&b, old);
     b.loc = old->loc;
     return ir_build_ptradd(&b, base, ir_arg(old, 1), (old->flags & IR_INBOUNDS) != 0);
@@ -129,7 +129,7 @@ static void replace(candidate *c) {
     for (uint32_t k = 0; k < c->list.n; k++) {
         ir_inst *old = c->list.data[k], *new = c->from;
         if (k) new = sum_of(c, old, ir_map_get(&made, (uintptr_t)ir_arg(old, 0)));
-        ir_map_set(c->scratch, &made, (uintptr_t)old, new);
+        ir_map_set(c->facts->scratch, &made, (uintptr_t)old, new);
         redirect(c, old, new);
     }
     ir_remove(c->copy);
@@ -146,7 +146,7 @@ bool pass_copies(ir_func *f, pass_ctx *cx) {
     bool changed = false;
     for (ir_inst *i = f->first->first, *next; i; i = next) {
         next = i->next;
-        candidate c = {.facts = &s, .f = f, .scratch = cx->scratch, .variable = i};
+        candidate c = {.facts = &s, .variable = i};
         if (i->op != IR_OP_alloca || !is_copy(&c)) continue;
         /* The next instruction may be one that goes. */
         ir_inst *before = i->prev;

@@ -3,8 +3,8 @@
  * A variable in private or local memory that later phases need is moved to memory of the launch
  * (phases_context.c), by a cast of an address in global memory.  A processor whose kinds of memory
  * have addresses and instructions of their own cannot access it so.  So what is computed of the
- * cast becomes global pointers: sums, selects and phis, up to accesses.  Barriers and fences for
- * local memory are for global memory, too, then.
+ * cast becomes global pointers: sums, selects and phis, up to accesses.  Barriers, fences
+ * and atomics that order local memory then order global memory, too.
  */
 #include "passes/analysis/alias.h"
 #include "passes/workgroup/phases_impl.h"
@@ -41,9 +41,9 @@ static bool collect(moving *m) {
             if (is_moved_cast(i)) add(m, i);
     for (uint32_t n = 0; n < m->list.n; n++)
         foreach_use (u, m->list.data[n]) {
-            if (passes_on(u->user))
+            if (passes_on(u->user) && !ir_is_vector(u->user->type))
                 add(m, u->user);
-            else if (!pass_is_accessed(u->user, (unsigned)(u - u->user->arg)))
+            else if (passes_on(u->user) || !pass_is_accessed(u->user, (unsigned)(u - u->user->arg)))
                 return false;
         }
     return true;

@@ -361,7 +361,7 @@ static void emit_ptx(emit_job *j, const cg_ptx_options *o) {
     make_kernels(&t);
 }
 
-/* By NVIDIA's assembler, which makes the same of a text everywhere, or else by the driver. */
+/* By NVIDIA's assembler, which makes the same of a text everywhere, otherwise by the driver. */
 static rt_bytes assemble(const emit_job *j, rt_bytes text, unsigned sm) {
     spvf_context *cx = j->module->context;
     const char *why_not = "";

@@ -2,7 +2,7 @@
  *
  * What is remembered is what SPVFUSE_SAVE writes: plans, and the files that they name.  They are in
  * memory until the function writes them to a folder, so objects of the program may be gone then.
- * Equal files are there once.  When there are too many plans or bytes, the first plans are
+ * Equal files are kept once.  When there are too many plans or bytes, the first plans are
  * forgotten, and files that no plan names any more with them.
  *
  * Memory comes from malloc, as threads of several devices add plans.  A plan for which there is
@@ -124,11 +124,29 @@ static bool list_file(rt_past_plan *p, past_file *f) {
     return true;
 }
 
+/* With the lock held. */
+static void free_plan(rt_past_plan *p) {
+    for (uint32_t n = 0; n < p->count; n++) leave_file(p->past, p->files[n]);
+    free(p->files);
+    free(p->name);
+    free(p);
+}
+
+static void forget_first(rt_past *past) {
+    rt_past_plan *p = past->first;
+    past->first = p->next;
+    if (!past->first) past->end = &past->first;
+    past->plans--;
+    past->bytes -= p->size;
+    free_plan(p);
+}
+
 bool rt_past_add(rt_past_plan *p, const char *name, const void *data, size_t size) {
     rt_past *past = p->past;
     take(past);
     past_file *f = find_file(past, name);
     if (!f && size <= past->most_bytes && p->bytes <= past->most_bytes - size) {
+        while (past->first && past->bytes > past->most_bytes - size) forget_first(past);
         f = make_file(past, name, data, size);
         p->bytes += f ? size : 0;
     }
@@ -170,23 +188,6 @@ rt_past_plan *rt_past_begin(rt_past *past) {
     rt_past_plan *p = calloc(1, sizeof *p);
     if (p) p->past = past;
     return p;
-}
-
-/* With the lock held. */
-static void free_plan(rt_past_plan *p) {
-    for (uint32_t n = 0; n < p->count; n++) leave_file(p->past, p->files[n]);
-    free(p->files);
-    free(p->name);
-    free(p);
-}
-
-static void forget_first(rt_past *past) {
-    rt_past_plan *p = past->first;
-    past->first = p->next;
-    if (!past->first) past->end = &past->first;
-    past->plans--;
-    past->bytes -= p->size;
-    free_plan(p);
 }
 
 void rt_past_drop(rt_past_plan *p) {

@@ -34,8 +34,8 @@ static uint64_t most_of_buffer, most_bytes;
 static bool saves_all; /* launches, and not the first one of each shape */
 static atomic_uint plans, temporaries;
 static _Atomic uint64_t bytes_written;
-/* That a source, or something of a plan, could not be written: what says so of a source may reach
- * nobody, as some are read by the library itself. */
+/* Which warnings have been given: [0] a source, [1] a part of a plan could not be written.  There
+ * are two, since that of a source may be dropped: the library itself reads some sources. */
 static atomic_bool warned[2];
 static _Atomic uint64_t seen[SEEN]; /* numbers that were asked about, at their last bits */
 

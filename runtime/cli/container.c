@@ -28,8 +28,8 @@ static bool add_object(const packing *p, const char *name, const spvf_module *m,
 /* "cuda:sm_N": cubins of all texts that device cuda makes of kernels for usual launches, with each
  * combination of facts about those of many work-items. */
 static bool add_cubins(const packing *p, const char *name, const spvf_module *m, const char *sm) {
-    bool new = strncmp(sm, "sm_", 3) == 0 && strtoul(sm + 3, NULL, 10) >= 90;
-    const char *usual = new ? ",dependent" : ""; /* kernels of graphs begin early */
+    bool begins_early = strncmp(sm, "sm_", 3) == 0 && strtoul(sm + 3, NULL, 10) >= 90;
+    const char *usual = begins_early ? ",dependent" : ""; /* as device cuda has it */
     for (unsigned facts = 0; facts < 8; facts++) {
         char target[64];
         snprintf(target, sizeof target, "cubin:%.20s,offset%s%s%s", sm,

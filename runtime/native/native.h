@@ -347,7 +347,7 @@ typedef struct {
     rt_compiled own, fixed;
     rt_values fixed_to;
     rt_later *later; /* what makes `own`, or NULL */
-    bool failed;     /* it did not: a launch will */
+    bool failed;     /* the other thread has made no code: a launch makes it */
 } rt_launches;
 
 typedef struct {

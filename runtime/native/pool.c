@@ -39,7 +39,7 @@
 
 enum {
     DONE_NS = 10000,  /* before a caller sleeps until helpers are done */
-    IDLE_NS = 50000,  /* before a helper sleeps until there is a pool_launch */
+    IDLE_NS = 50000,  /* before a helper sleeps until there is a launch */
     POLITE_NS = 2000, /* before a thread that polls lets others run now and then */
     STACK = 8 << 20
 };
@@ -232,6 +232,7 @@ static void run_job(rt_pool *p) {
     p->first_job = j->next;
     p->running++;
     j->begun = true;
+    call_helpers(p, 1); /* for a launch that counted on this one */
     pthread_mutex_unlock(&p->lock);
     j->run(j);
     pthread_mutex_lock(&p->lock);
@@ -349,13 +350,13 @@ bool rt_pool_add_job(rt_pool *p, rt_job *j) {
     return taken;
 }
 
-bool rt_pool_end_job(rt_pool *p, rt_job *j, bool soon) {
+bool rt_pool_end_job(rt_pool *p, rt_job *j, bool cancel) {
     pthread_mutex_lock(&p->lock);
     rt_job **at = &p->first_job;
     while (*at && *at != j) at = &(*at)->next;
     bool waits = *at;
     if (waits) *at = j->next;
-    if (soon) j->cancelled = true;
+    if (cancel) j->cancelled = true;
     while (p->job == j) pthread_cond_wait(&p->job_ended, &p->lock);
     pthread_mutex_unlock(&p->lock);
     return !waits;

@@ -3,8 +3,8 @@
  *   pool.c         the threads, and what they do
  *   pool_chunks.c  which groups a thread takes at a time, and how many threads are worth having
  */
-#ifndef SPVFUSE_RUNTIME_POOL_H
-#define SPVFUSE_RUNTIME_POOL_H
+#ifndef SPVFUSE_RUNTIME_POOL_IMPL_H
+#define SPVFUSE_RUNTIME_POOL_IMPL_H
 
 #include "runtime/native/native.h"
 

@@ -9,12 +9,13 @@
  * for any shape, as soon as there is some; code that several launches wait for is compiled once.
  * An eager compiler makes code for each shape, and its values, at once.
  *
- * If the first launch is small, its code is made quickly.  What takes longer to make follows as
- * soon as a launch is not small, or when launches have taken a part of the time of making the first
- * one.  In the second case a thread of the pool makes it, and launches run the quick code until it
- * has ended: so they have lost little more than the time of making the quick code, whatever their
- * number.  Where no other thread does that, a launch makes the code once launches have taken about
- * as long as that takes longer: the time is lost once more then, and not more often.
+ * If the first launch is small, its code is made quickly.  Code that takes longer to make replaces
+ * it when a launch is not small.  Otherwise a thread of the pool makes it, from the first launch on
+ * if that is nearly large, or once launches have taken 1/SHARE of the time of making quick code.
+ * Launches run the quick code until the thread has ended: so they have lost little more than the
+ * time of making the quick code, whatever their number.  Where no other thread does that, a launch
+ * makes the code once launches have taken about as long as that takes longer: the time is lost once
+ * more then, and not more often.
  * A launch is asked how much it has to do only where that matters: the answer takes time.
  *
  * Values are treated likewise: when launches of a shape have run its own code for so long, and
@@ -23,8 +24,8 @@
  * common for as long, the code with constants is made again for theirs.
  *
  * A kernel remembers a bounded number of shapes; a new one replaces the one that was used longest
- * ago, with its code, unless it is in use.  So a kernel has at most 2 * RT_MAX_SHAPES + 1 variants.
- * Making all but the first two takes at most a tenth of the time of launches.
+ * ago, with its code, unless it is in use.  So a kernel has at most 2 * RT_MAX_SHAPES + 1 variants,
+ * besides quick code.  Making all but the first two takes at most a tenth of the time of launches.
  */
 #include "runtime/native/native.h"
 

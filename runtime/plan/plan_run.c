@@ -356,7 +356,10 @@ static void run_write(run_job *j, const rt_range_stmt *r) {
 
 static void run_launches(run_job *j, const rt_group *g, bool fused) {
     rt_plan_at(j->plan, g->at);
-    (fused ? run_group : run_unfused)(j, g);
+    if (fused)
+        run_group(j, g);
+    else
+        run_unfused(j, g);
 }
 
 static void run_statement(run_job *j, const rt_stmt *s) {

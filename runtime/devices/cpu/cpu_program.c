@@ -308,6 +308,7 @@ static rt_later *begin_later(void *user, const pass_group_shape *shape) {
                                                          .allocate = allocate_unless_cancelled,
                                                          .release = release_memory,
                                                          .alloc_user = l});
+    l->context.log = RT_LOG_NOTHING; /* if it fails, a launch says why */
     ir_arena_init(&l->arena, &l->context.cx);
     l->base = (rt_later){
         .job = {.run = make_later}, .pool = r->launch->machine->pool, .free = free_later};

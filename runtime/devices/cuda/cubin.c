@@ -120,7 +120,7 @@ cu_module cuda_load(cuda *d, rt_program *p, const rt_ptx_options *o, cuda_text *
     return l.module;
 }
 
-/* -------------------------------------------------------------------- code for any processor */
+/* ---------------------------------------------------- code for processors that may not be here */
 
 static void *copy(ir_arena *a, const void *bytes, size_t size) {
     return memcpy(ir_new_array(a, char, size + 1), bytes, size); /* a 0 follows */

@@ -34,8 +34,8 @@ enum { ASK_NS = 50000, WHILE_NS = 1000000, PATIENCE = 50 /* whiles without a sub
 
 /* --------------------------------------------------------------------------------------- events */
 
-/* That are kept: making one and destroying it cost as much as two launches, and a program may ask
- * for the events of as many launches as it gives the device at once. */
+/* Events that are kept for later submissions.  Making and destroying one costs as much as two
+ * launches, and a program may have an event for each launch that is under way. */
 enum { MOST_EVENTS = 4096 };
 
 /* An event of the driver. */

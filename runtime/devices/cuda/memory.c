@@ -55,8 +55,8 @@ static bool has_marks(const ir_func *f) {
     return marks;
 }
 
-/* Small launches gain when they begin before the one before them has ended; others gain more by
- * reading what is apart from all they write as constant memory, which excludes it. */
+/* Code for arguments that are apart reads what it does not write as constant memory, which gains
+ * more for large launches, and excludes beginning early. */
 static bool is_dependent(const cuda *d, const rt_program *p) {
     return d->can_begin_early && !(p->facts & (CUDA_APART | CUDA_TOGETHER));
 }

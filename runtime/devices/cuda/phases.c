@@ -1,8 +1,8 @@
 /* phases.c — kernels in which all work-groups wait for each other (passes/workgroup/phases.c).
  *
  * There are two ways.  The kernel is cut where groups wait and launched once for each phase, since
- * a launch begins when the one before it in the stream has ended; values that later phases need
- * are in memory of the launch.  Or all groups run at once, in one cooperative launch, and wait at
+ * a launch accesses memory only when the one before it in the stream has ended; values that later
+ * phases need are in memory of the launch.  Or all groups run at once, in one cooperative launch, and wait at
  * barriers of the grid (codegen/ptx/atomic.c); then each item keeps its values in registers.
  *
  * Where the processors have no room for all groups, as many as there is room for run at once, and

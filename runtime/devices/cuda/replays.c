@@ -92,7 +92,10 @@ static void launch_early(cuda *d, const cu_kernel_node *w) {
 bool cuda_launch_grid(cuda *d, const cuda_blocks *what) {
     const cu_kernel_node *w = &what->node;
     if (what->together) return launch_together(d, w);
-    if (what->dependent) return launch_early(d, w), true;
+    if (what->dependent) {
+        launch_early(d, w);
+        return true;
+    }
     cuda_must(d, "cuLaunchKernel",
               d->cu->launch(w->function, w->grid[0], w->grid[1], w->grid[2], w->block[0],
                             w->block[1], w->block[2], w->shared, d->stream, w->params, NULL));

@@ -1,8 +1,8 @@
 /* texts.c — what a program becomes for the device: its kernels as a text in PTX, and what launches
  * have to know of them.
  *
- * Writing the text takes most of the time that a process of ours takes up to its first launch when
- * the driver's compiler has nothing to do.  So the cache keeps what is known of a text, by what it
+ * If the cache has the code, nearly half of what the library does before the first launch is to write
+ * the text.  So the cache keeps what is known of a text, by what it
  * is made of (key_of): its hash, by which the code is found (cubin.c), and what launches need.  So
  * it is only written if the code is not there.
  *
@@ -17,7 +17,8 @@
 
 /* ----------------------------------------------------------------------------------------- keys */
 
-static_assert(sizeof(cg_ptx_options) == 16, "a new option belongs in the key");
+static_assert(sizeof(cg_ptx_options) == 16 && sizeof(rt_ptx_options) == 56,
+              "a new option belongs in the key");
 
 static void add_number(rt_hash *h, uint64_t n) { rt_hash_add(h, &n, sizeof n); }
 
@@ -211,7 +212,7 @@ typedef struct {
     cuda_text text;
 } finding;
 
-/* Those who look into the passes see them run. */
+/* If passes are inspected, they run, and the entry is not read. */
 static void find_or_write(void *arg) {
     finding *f = arg;
     const ir_ctx *cx = &f->d->base.context->cx;
@@ -223,6 +224,7 @@ static void find_or_write(void *arg) {
     if (is_used && cuda_take_text(e->bytes, e->size, &p->arena, &f->text)) return;
     if (is_used) rt_entry_replace(&f->entry);
     f->text = write_text(f->d, p, f->options, &p->arena);
+    if (!f->text.ptx.text) return;
     ir_text out = {.arena = &f->scratch};
     cuda_put_text(&f->text, &out);
     rt_entry_write(&f->entry, out.data, out.n, &f->d->base.context->cx);
