@@ -2,8 +2,9 @@
  *
  * There are two ways.  The kernel is cut where groups wait and launched once for each phase, since
  * a launch accesses memory only when the one before it in the stream has ended; values that later
- * phases need are in memory of the launch.  Or all groups run at once, in one cooperative launch, and wait at
- * barriers of the grid (codegen/ptx/atomic.c); then each item keeps its values in registers.
+ * phases need are in memory of the launch.  Or all groups run at once, in one cooperative launch,
+ * and wait at barriers of the grid (codegen/ptx/atomic.c); then each item keeps its values in
+ * registers.
  *
  * Where the processors have no room for all groups, as many as there is room for run at once, and
  * take turns with those of the range (passes/workgroup/resident.c), with values in memory.  That is

@@ -1,10 +1,10 @@
 /* texts.c — what a program becomes for the device: its kernels as a text in PTX, and what launches
  * have to know of them.
  *
- * If the cache has the code, nearly half of what the library does before the first launch is to write
- * the text.  So the cache keeps what is known of a text, by what it
- * is made of (key_of): its hash, by which the code is found (cubin.c), and what launches need.  So
- * it is only written if the code is not there.
+ * If the cache has the code, nearly half of what the library does before the first launch is to
+ * write the text.  The cache keeps what is known of a text, by what it is made of (key_of): its
+ * hash, by which the code is found (cubin.c), and what launches need.  So it is only written if the
+ * code is not there.
  *
  *   entry  := hash of the text, n, { kernel }, n, { print }
  *   kernel := name, name in the text, facts · 16
