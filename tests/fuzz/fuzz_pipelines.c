@@ -107,8 +107,8 @@ static void note_cpu(void *user, const spvf_device_info *info) {
 
 /* Every way to make code has its turn, unless SPVF_FUZZ_DEVICE names a device. */
 static void check_native(job *j, spvf_plan *p, spvf_context *c) {
-    static const char *const devices[] = {"cpu", "cpu:eager", "cpu:v2,seed=1", "cpu:v2,eager",
-                                          "cpu:v2,regalloc=stack", "cpu:quick"};
+    static const char *const devices[] = {
+        "cpu", "cpu:eager", "cpu:v2,seed=1", "cpu:v2,eager", "cpu:v2,regalloc=stack", "cpu:quick"};
     static unsigned turn;
     static bool usable;
     const char *named = getenv("SPVF_FUZZ_DEVICE");

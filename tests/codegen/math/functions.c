@@ -140,7 +140,8 @@ static bool must_be_exact(const math_function *f, ir_kind k, double x, double y,
     bool of_two = f->two && (y == 0 || isinf(y) || (is_power(f) && fabs(x) == 1));
     bool settled = x == 0 || isinf(x) || of_two;
     uint64_t rounded = ir_fp_from_double(k, mpfr_get_d(exact, MPFR_RNDN));
-    return limit_of(f, k) != (double)any && settled && mpfr_cmp_d(exact, ir_fp_to_double(k, rounded)) == 0;
+    return limit_of(f, k) != (double)any && settled &&
+           mpfr_cmp_d(exact, ir_fp_to_double(k, rounded)) == 0;
 }
 
 /* lgamma has no limit near its zeros. */

@@ -43,9 +43,7 @@ typedef enum {
 static inline ir_imm shape_imm(shape_row row, int32_t number) {
     return (ir_imm){.mach = {.row = (uint16_t)row, .disp = number}};
 }
-static inline shape_row shape_row_of(const ir_inst *i) {
-    return (shape_row)i->imm.mach.row;
-}
+static inline shape_row shape_row_of(const ir_inst *i) { return (shape_row)i->imm.mach.row; }
 static inline int32_t shape_number_of(const ir_inst *i) { return i->imm.mach.disp; }
 
 extern const cg_target shapes_target;

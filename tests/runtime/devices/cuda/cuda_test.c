@@ -279,7 +279,7 @@ static const char *const calls_of_a_launch[] = {
     "cuMemAlloc_v2",    "cuMemcpyHtoDAsync_v2", "cuStreamSynchronize",
     "cuLinkCreate_v2",  "cuLinkAddData_v2",     "cuLinkComplete",
     "cuModuleLoadData", "cuModuleGetFunction",  "cuFuncGetAttribute",
-    "cuLaunchKernelEx",   "cuCtxSetCurrent",      "cuOccupancyMaxActiveBlocksPerMultiprocessor"};
+    "cuLaunchKernelEx", "cuCtxSetCurrent",      "cuOccupancyMaxActiveBlocksPerMultiprocessor"};
 
 static void whole_launch(void *arg) {
     (void)arg;
