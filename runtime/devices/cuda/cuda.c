@@ -108,7 +108,7 @@ static void close_device(rt_device *d) {
     cuda_free_kept(c);
     if (c->stream) c->cu->end_stream(c->stream);
     rt_cache_close(&c->cache);
-    pthread_mutex_destroy(&c->lock);
+    rt_lock_free(&c->lock);
     ir_arena arena = c->arena;
     ir_arena_free(&arena);
 }
@@ -120,7 +120,7 @@ static cuda *make_device(spvf_context *context) {
     d->arena = arena;
     d->base = (rt_device){.driver = &rt_cuda_driver, .context = context, .can = capabilities};
     d->cache = rt_cache_wanted(true) ? rt_cache_open(true) : rt_no_cache;
-    pthread_mutex_init(&d->lock, NULL);
+    rt_lock_init(&d->lock, false);
     rt_watch_forks();
     rt_cond_init(&d->change);
     rt_cond_init(&d->told);

@@ -25,6 +25,7 @@
 
 #include "runtime/cache/cache.h"
 #include "runtime/devices/device.h"
+#include "runtime/system/lock.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -377,7 +378,7 @@ typedef struct {
     bool ring_refused;              /* by the driver */
     uint64_t staged;                /* bytes of it that have been taken */
     cuda_contents *contents;        /* of the first buffers */
-    pthread_mutex_t lock;           /* of what follows */
+    rt_lock lock;                   /* of what follows */
     uint64_t unstaged;              /* bytes of `ring` that have been given back */
     unsigned reads;                 /* submissions with cuda_pending.read */
     cuda_printer *printers;         /* that are not in use */

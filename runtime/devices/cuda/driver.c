@@ -116,15 +116,15 @@ static void list_kernels(const cuda *d, char *out, size_t size) {
 }
 
 void cuda_list_kernels(cuda *d, char *out, size_t size) {
-    pthread_mutex_lock(&d->lock);
+    rt_lock_take(&d->lock);
     list_kernels(d, out, size);
-    pthread_mutex_unlock(&d->lock);
+    rt_lock_release(&d->lock);
 }
 
 bool cuda_note_end(cuda *d, cu_result error) {
     const char *what = fatal_name(error);
     char kernels[200];
-    pthread_mutex_lock(&d->lock);
+    rt_lock_take(&d->lock);
     if (what && !*d->lost) {
         list_kernels(d, kernels, sizeof kernels);
         snprintf(d->lost, sizeof d->lost, "it was lost by %s%s%s", what, *kernels ? ", in " : "",
@@ -132,7 +132,7 @@ bool cuda_note_end(cuda *d, cu_result error) {
         d->is_lost = true;
     }
     bool lost = *d->lost;
-    pthread_mutex_unlock(&d->lock);
+    rt_lock_release(&d->lock);
     return lost;
 }
 

@@ -88,16 +88,16 @@ static cu_result make_event(const cuda *d, bool timed, cuda_event **out) {
 
 /* After all that is in the stream; *out is NULL after an error. */
 static cu_result record(cuda *d, bool timed, cuda_event **out) {
-    pthread_mutex_lock(&d->lock);
+    rt_lock_take(&d->lock);
     cuda_event *e = timed ? NULL : take_event(d);
-    pthread_mutex_unlock(&d->lock);
+    rt_lock_release(&d->lock);
     cu_result error = e ? 0 : make_event(d, timed, &e);
     if (!error) error = d->cu->record(e->event, d->stream);
     *out = error ? NULL : e;
     if (!error || !e) return error;
-    pthread_mutex_lock(&d->lock);
+    rt_lock_take(&d->lock);
     leave_event(d, e);
-    pthread_mutex_unlock(&d->lock);
+    rt_lock_release(&d->lock);
     return error;
 }
 
@@ -169,16 +169,16 @@ static cuda_pending *take_until(cuda *d, uint64_t number, bool ok) {
  * thread tells of ends, this one waits for it, so what is printed is in order. */
 static void tell_until(cuda *d, uint64_t number, cu_result error) {
     char why[RT_CAUGHT_SIZE] = "";
-    while (d->is_telling) pthread_cond_wait(&d->told, &d->lock);
+    while (d->is_telling) rt_lock_wait(&d->lock, &d->told);
     if (!d->first || d->first->number > number) return;
     d->is_telling = true;
-    pthread_mutex_unlock(&d->lock);
+    rt_lock_release(&d->lock);
     if (error) describe_end(d, error, why);
-    pthread_mutex_lock(&d->lock);
+    rt_lock_take(&d->lock);
     cuda_pending *list = take_until(d, number, !error);
-    pthread_mutex_unlock(&d->lock);
+    rt_lock_release(&d->lock);
     end_all(d, list, error, why);
-    pthread_mutex_lock(&d->lock);
+    rt_lock_take(&d->lock);
     d->is_telling = false;
     pthread_cond_broadcast(&d->told);
 }
@@ -188,9 +188,9 @@ static cu_result wait_for_stream(cuda *d) {
     cuda_event *e;
     cu_result error = record(d, false, &e);
     if (!error) error = wait_for(d, e);
-    pthread_mutex_lock(&d->lock);
+    rt_lock_take(&d->lock);
     if (e) leave_event(d, e);
-    pthread_mutex_unlock(&d->lock);
+    rt_lock_release(&d->lock);
     return error;
 }
 
@@ -200,10 +200,10 @@ static void end_until(cuda *d, const cuda_pending *last, cu_result (*wait_for_al
     cuda_event *e = last->event;
     const uint64_t number = last->number;
     if (e) e->users++;
-    pthread_mutex_unlock(&d->lock);
+    rt_lock_release(&d->lock);
     cu_result error = d->cu->set_current(d->context);
     if (!error) error = e ? wait_for(d, e) : wait_for_all(d);
-    pthread_mutex_lock(&d->lock);
+    rt_lock_take(&d->lock);
     if (e) leave_event(d, e);
     tell_until(d, number, error);
 }
@@ -223,14 +223,14 @@ static void doze(cuda *d) {
     end.tv_sec += end.tv_nsec / 1000000000;
     end.tv_nsec %= 1000000000;
     d->dozes = true;
-    pthread_cond_timedwait(&d->change, &d->lock, &end);
+    pthread_cond_timedwait(&d->change, &d->lock.mutex, &end);
     d->dozes = false;
 }
 
 /* With the lock held: until something is submitted. */
 static void sleep_until_submitted(cuda *d) {
     d->sleeps = true;
-    pthread_cond_wait(&d->change, &d->lock);
+    rt_lock_wait(&d->lock, &d->change);
     d->sleeps = false;
 }
 
@@ -246,7 +246,7 @@ static void *work(void *arg) {
     cuda *d = arg;
     uint64_t seen = 0; /* the last submission a while ago */
     unsigned idle = 0; /* whiles since then */
-    pthread_mutex_lock(&d->lock);
+    rt_lock_take(&d->lock);
     while (d->first || !d->closing) {
         idle = d->submitted == seen ? idle + 1 : 0;
         seen = d->submitted;
@@ -256,14 +256,22 @@ static void *work(void *arg) {
             doze(d);
         if (is_due(d, seen)) end_some(d);
     }
-    pthread_mutex_unlock(&d->lock);
+    rt_lock_release(&d->lock);
     return NULL;
+}
+
+/* In a child: no thread of the parent is there that waits or tells of ends. */
+static void forget_threads(cuda *d) {
+    rt_cond_init(&d->change);
+    rt_cond_init(&d->told);
+    d->is_telling = d->dozes = d->sleeps = false;
 }
 
 /* With the lock held. */
 static bool start_thread(cuda *d) {
     sigset_t all, before;
     if (d->forks_at_start == rt_forks() + 1) return true;
+    if (d->forks_at_start) forget_threads(d);
     sigfillset(&all); /* signals of the program are for its own threads */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     bool ok = pthread_create(&d->waiter, NULL, work, d) == 0;
@@ -279,16 +287,16 @@ void cuda_expect_begin(cuda *d, cuda_pending *p) {
 }
 
 void cuda_forget_begin(cuda *d, const cuda_pending *p) {
-    pthread_mutex_lock(&d->lock);
+    rt_lock_take(&d->lock);
     if (p->begin) leave_event(d, p->begin);
-    pthread_mutex_unlock(&d->lock);
+    rt_lock_release(&d->lock);
 }
 
 void cuda_expect_end(cuda *d, cuda_pending *p) {
     const rt_submission *s = p->submission;
     p->staged = d->staged;
     if (s->exact) cuda_must(d, "cuEventRecord", record(d, s->timed, &p->event));
-    pthread_mutex_lock(&d->lock);
+    rt_lock_take(&d->lock);
     bool ok = start_thread(d);
     if (!ok && p->event) leave_event(d, p->event);
     if (ok) {
@@ -299,7 +307,7 @@ void cuda_expect_end(cuda *d, cuda_pending *p) {
         d->end = &p->next;
         if (d->sleeps) pthread_cond_signal(&d->change);
     }
-    pthread_mutex_unlock(&d->lock);
+    rt_lock_release(&d->lock);
     if (!ok) ir_throw(&d->base.context->cx, IR_ERR_MEMORY);
 }
 
@@ -333,28 +341,28 @@ static bool take_kernels(cuda_pending *p, const rt_more *more) {
 }
 
 bool cuda_begin_more(cuda *d, cuda_pending *p, const rt_more *more) {
-    pthread_mutex_lock(&d->lock);
+    rt_lock_take(&d->lock);
     p->grows = p->is_listed && !p->next && !p->event && !p->printers && take_kernels(p, more);
     bool grows = p->grows;
-    pthread_mutex_unlock(&d->lock);
+    rt_lock_release(&d->lock);
     return grows;
 }
 
 void cuda_end_more(cuda *d, cuda_pending *p) {
-    pthread_mutex_lock(&d->lock);
+    rt_lock_take(&d->lock);
     const bool hurried = p->number <= d->hurried;
     p->number = ++d->submitted;
     if (hurried) d->hurried = p->number;
     p->grows = false;
-    pthread_mutex_unlock(&d->lock);
+    rt_lock_release(&d->lock);
 }
 
 void cuda_hurry(rt_device *device) {
     cuda *d = (cuda *)device;
-    pthread_mutex_lock(&d->lock);
+    rt_lock_take(&d->lock);
     d->hurried = d->submitted;
     if (d->dozes) pthread_cond_signal(&d->change);
-    pthread_mutex_unlock(&d->lock);
+    rt_lock_release(&d->lock);
 }
 
 /* An event of the submission has come as soon as it ends; without one the stream tells, as the
@@ -364,24 +372,24 @@ static cu_result wait_by_driver(cuda *d) { return d->cu->wait(d->stream); }
 bool cuda_await(rt_device *device, rt_submission *s) {
     cuda *d = (cuda *)device;
     cuda_pending *p = (cuda_pending *)(void *)s->own;
-    pthread_mutex_lock(&d->lock);
+    rt_lock_take(&d->lock);
     bool waits = d->first && d->first->number <= p->number && !d->is_telling;
     while (waits && !p->event && p->next) p = p->next;
     if (waits && p->number > d->awaited) d->awaited = p->number;
     if (waits) end_until(d, p, wait_by_driver);
-    pthread_mutex_unlock(&d->lock);
+    rt_lock_release(&d->lock);
     return waits;
 }
 
 void cuda_stop(cuda *d) {
     if (d->forks_at_start == rt_forks() + 1) {
-        pthread_mutex_lock(&d->lock);
+        rt_lock_take(&d->lock);
         d->closing = true;
         pthread_cond_signal(&d->change);
-        pthread_mutex_unlock(&d->lock);
+        rt_lock_release(&d->lock);
         pthread_join(d->waiter, NULL);
     }
     for (cuda_event *e; (e = take_event(d));) destroy_event(d, e);
-    pthread_cond_destroy(&d->told);
-    pthread_cond_destroy(&d->change);
+    rt_cond_free(&d->told);
+    rt_cond_free(&d->change);
 }

@@ -37,12 +37,12 @@ static uint64_t room_for(const rt_launch *l) {
 }
 
 static cuda_printer *take_kept(cuda *d, uint64_t bytes) {
-    pthread_mutex_lock(&d->lock);
+    rt_lock_take(&d->lock);
     cuda_printer **at = &d->printers;
     while (*at && (*at)->bytes != bytes) at = &(*at)->next;
     cuda_printer *p = *at;
     if (p) *at = p->next;
-    pthread_mutex_unlock(&d->lock);
+    rt_lock_release(&d->lock);
     return p;
 }
 
@@ -93,14 +93,14 @@ void cuda_end_print(cuda *d) {
 }
 
 void cuda_keep_printers(cuda *d, cuda_printer *list) {
-    pthread_mutex_lock(&d->lock);
+    rt_lock_take(&d->lock);
     while (list) {
         cuda_printer *next = list->next;
         list->next = d->printers;
         d->printers = list;
         list = next;
     }
-    pthread_mutex_unlock(&d->lock);
+    rt_lock_release(&d->lock);
 }
 
 void cuda_free_printers(cuda *d) {

@@ -272,9 +272,9 @@ size_t cuda_replay_launches(cuda *d, const rt_more *s, size_t first, ir_arena *s
 /* Of those that are not needed any more, the ones that do not run. */
 static void free_forgotten(cuda *d) {
     for (cuda_replay **at = &d->replays, *r; (r = *at);) {
-        pthread_mutex_lock(&d->lock);
+        rt_lock_take(&d->lock);
         bool is_running = d->first && d->first->since <= r->last;
-        pthread_mutex_unlock(&d->lock);
+        rt_lock_release(&d->lock);
         if (r->recording || is_running) {
             at = &r->next;
             continue;

@@ -30,9 +30,9 @@ static bool has_ring(cuda *d) {
 /* Positions count all bytes that have ever been taken; the end of the ring cuts no place. */
 static void *take_place(cuda *d, size_t bytes) {
     uint64_t at = d->staged;
-    pthread_mutex_lock(&d->lock);
+    rt_lock_take(&d->lock);
     const uint64_t ended = d->unstaged;
-    pthread_mutex_unlock(&d->lock);
+    rt_lock_release(&d->lock);
     if (at % RING + bytes > RING) at += RING - at % RING;
     if (at + bytes - ended > RING) return NULL;
     d->staged = (at + bytes + ALIGN - 1) / ALIGN * ALIGN;
@@ -83,10 +83,10 @@ static bool overlaps(const cuda_read *r, const char *host, size_t bytes) {
 
 static bool is_being_read(cuda *d, const char *host, size_t bytes) {
     bool found = false;
-    pthread_mutex_lock(&d->lock);
+    rt_lock_take(&d->lock);
     for (const cuda_pending *p = d->reads ? d->first : NULL; p && !found; p = p->next)
         found = overlaps(&p->read, host, bytes);
-    pthread_mutex_unlock(&d->lock);
+    rt_lock_release(&d->lock);
     return found;
 }
 
@@ -94,9 +94,9 @@ static bool is_being_read(cuda *d, const char *host, size_t bytes) {
 void cuda_await_reads(cuda *d, const char *host, size_t bytes) {
     if (!is_being_read(d, host, bytes)) return;
     cuda_must(d, "cuStreamSynchronize", d->cu->wait(d->stream));
-    pthread_mutex_lock(&d->lock);
+    rt_lock_take(&d->lock);
     for (cuda_pending *p = d->first; p; p = p->next) cuda_end_read(d, p, true);
-    pthread_mutex_unlock(&d->lock);
+    rt_lock_release(&d->lock);
 }
 
 void cuda_free_staging(cuda *d) {

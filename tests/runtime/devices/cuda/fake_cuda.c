@@ -361,6 +361,26 @@ static struct {
     bool held;
 } ends = {.lock = PTHREAD_MUTEX_INITIALIZER, .change = PTHREAD_COND_INITIALIZER};
 
+/* A child of a test has only the thread that forked; no other one may hold a lock then. */
+static void take_locks(void) {
+    pthread_mutex_lock(&fake.lock);
+    pthread_mutex_lock(&ends.lock);
+}
+
+static void release_locks(void) {
+    pthread_mutex_unlock(&ends.lock);
+    pthread_mutex_unlock(&fake.lock);
+}
+
+static void release_locks_in_child(void) {
+    pthread_cond_init(&ends.change, NULL);
+    release_locks();
+}
+
+__attribute__((constructor)) static void watch_forks(void) {
+    pthread_atfork(take_locks, release_locks, release_locks_in_child);
+}
+
 typedef struct {
     unsigned number, launches;
     result status;
