@@ -26,12 +26,13 @@ if command -v script >/dev/null; then
     check "mutations that are left" grep -aqE 'of 9000000 mutations, [0-9]+ s left' "$work/terminal"
     script -qec "timeout 8 $build/tests/regions_run tests/corpus $build/corpus" "$work/terminal" >/dev/null 2>&1 </dev/null
     check "plans that are left" grep -aqE 'of [0-9]+ plans, [0-9]+ s left' "$work/terminal"
-    for rows in "bench $build/bench /usr/lib/clc/spirv64-mesa3d-.spv" "first $build/bench/first.spv stencil"; do
-        program=$build/tests/bench/${rows%% *}
-        [ -x "$program" ] || { echo "$program is not built; it is not tested"; continue; }
-        script -qec "timeout 20 $program ${rows#* }" "$work/terminal" >/dev/null 2>&1 </dev/null
+    program=$build/tests/bench/first # which takes several seconds
+    if [ -x "$program" ]; then
+        script -qec "timeout 20 $program $build/bench/first.spv stencil" "$work/terminal" >/dev/null 2>&1 </dev/null
         check "$program says what is left: $(cat "$work/terminal")" grep -aqE '[0-9]+ of [0-9]+ [a-z ]+, [0-9]+ s left' "$work/terminal"
-    done
+    else
+        echo "$program is not built; it is not tested"
+    fi
     seq 1 6 >"$work/list"
     cat >"$work/left.sh" <<'SH'
 work=$1
