@@ -2,8 +2,8 @@
  *
  * What is remembered is what SPVFUSE_SAVE writes: plans, and the files that they name.  They are in
  * memory until the function writes them to a folder, so objects of the program may be gone then.
- * Equal files are kept once.  When there are too many plans or bytes, the first plans are
- * forgotten, and files that no plan names any more with them.
+ * Equal files are kept once, in a hash table.  When there are too many plans or bytes, the first
+ * plans are forgotten, and files that no plan names any more with them.
  *
  * Memory comes from malloc, as threads of several devices add plans.  A plan for which there is
  * none is not remembered.
@@ -21,8 +21,10 @@ enum { USUAL_BYTES = 256 << 20, MODULES = 32 };
 
 typedef struct past_file past_file;
 struct past_file {
-    past_file *next;
-    uint32_t users; /* plans */
+    past_file *next; /* in its list of the table */
+    uint64_t hash;   /* of the name */
+    uint64_t listed; /* rt_past_plan.mark of the plan that has listed it last */
+    uint32_t users;  /* places in lists of plans */
     size_t size;
     const char *name, *bytes; /* after it */
 };
@@ -34,6 +36,7 @@ struct rt_past_plan {
     char *name, *text; /* in one block */
     size_t size;       /* of the text */
     uint64_t bytes;    /* of the files that it has added */
+    uint64_t mark;     /* no other plan has it; 0: it has listed no file */
     past_file **files;
     uint32_t count, room;
 };
@@ -43,8 +46,9 @@ struct rt_past {
     rt_lock lock;
     uint64_t most_plans, most_bytes, most_of_buffer;
     rt_past_plan *first, **end; /* from here on with the lock */
-    past_file *files;
-    uint64_t plans, bytes, last;
+    past_file **files;          /* lists of equal low bits of the hash */
+    size_t nlists, nfiles;      /* nlists: a power of 2, or 0 */
+    uint64_t plans, bytes, last, last_mark;
     struct {
         uint64_t module; /* ir_module.number */
         char name[40];
@@ -73,6 +77,7 @@ static void take(rt_past *p) {
     p->first = NULL;
     p->end = &p->first;
     p->files = NULL;
+    p->nlists = p->nfiles = 0;
     p->plans = p->bytes = 0;
 }
 
@@ -80,38 +85,70 @@ uint64_t rt_past_most_of_buffer(const rt_past_plan *p) { return p->past->most_of
 
 /* ---------------------------------------------------------------------------------------- files */
 
+static past_file **list_of(const rt_past *p, uint64_t hash) {
+    return &p->files[hash & (p->nlists - 1)];
+}
+
 static past_file *find_file(const rt_past *p, const char *name) {
-    past_file *f = p->files;
+    if (!p->nlists) return NULL;
+    past_file *f = *list_of(p, ir_hash(0, name, strlen(name)));
     while (f && strcmp(f->name, name) != 0) f = f->next;
     return f;
 }
 
+static void put_file(rt_past *p, past_file *f) {
+    past_file **list = list_of(p, f->hash);
+    f->next = *list;
+    *list = f;
+}
+
+/* As many lists as files, or more.  Without memory the lists are longer; false: there are none. */
+static bool make_lists(rt_past *p) {
+    if (p->nfiles < p->nlists) return true;
+    const size_t before = p->nlists, now = before ? before * 2 : 16;
+    past_file **files = calloc(now, sizeof *files), **old = p->files;
+    if (!files) return before > 0;
+    p->files = files;
+    p->nlists = now;
+    for (size_t n = 0; n < before; n++)
+        for (past_file *f = old[n], *next; f; f = next) {
+            next = f->next;
+            put_file(p, f);
+        }
+    free(old);
+    return true;
+}
+
 static past_file *make_file(rt_past *p, const char *name, const void *data, size_t size) {
     const size_t length = strlen(name) + 1;
-    past_file *f = malloc(sizeof *f + length + size);
+    past_file *f = make_lists(p) ? malloc(sizeof *f + length + size) : NULL;
     if (!f) return NULL;
     char *at = (char *)(f + 1);
     memcpy(at, name, length);
     memcpy(at + length, data, size);
-    *f = (past_file){.next = p->files, .size = size, .name = at, .bytes = at + length};
-    p->files = f;
+    *f = (past_file){.size = size, .name = at, .bytes = at + length};
+    f->hash = ir_hash(0, name, length - 1);
+    put_file(p, f);
+    p->nfiles++;
     p->bytes += size;
     return f;
 }
 
 static void leave_file(rt_past *p, past_file *f) {
-    past_file **at = &p->files;
-    if (--f->users) return;
+    if (--f->users || !p->nlists) return;
+    past_file **at = list_of(p, f->hash);
     while (*at && *at != f) at = &(*at)->next;
     if (!*at) return; /* it is lost */
     *at = f->next;
+    p->nfiles--;
     p->bytes -= f->size;
     free(f);
 }
 
+/* A plan has a file twice if another plan has listed it in between. */
 static bool list_file(rt_past_plan *p, past_file *f) {
-    for (uint32_t n = 0; n < p->count; n++)
-        if (p->files[n] == f) return true;
+    if (!p->mark) p->mark = ++p->past->last_mark;
+    if (f->listed == p->mark) return true;
     if (p->count == p->room) {
         const uint32_t room = p->room ? p->room * 2 : 8;
         past_file **files = realloc(p->files, room * sizeof *files);
@@ -120,6 +157,7 @@ static bool list_file(rt_past_plan *p, past_file *f) {
         p->room = room;
     }
     p->files[p->count++] = f;
+    f->listed = p->mark;
     f->users++;
     return true;
 }
@@ -223,6 +261,7 @@ void rt_past_end(rt_past_plan *p, const char *name, const char *text, size_t siz
 void rt_past_release(rt_past *p) {
     if (!p || !rt_release(&p->refs)) return;
     while (p->first) forget_first(p);
+    free(p->files);
     rt_lock_free(&p->lock);
     free(p);
 }
