@@ -134,6 +134,13 @@ static void add_bound(bounder *c, int d, ir_inst *count) {
     *bound = build(c, IR_OP_umin, *bound ? *bound : c->ids->count[d], count);
 }
 
+/* One iteration at most: the first one, if bounds so far allow it. */
+static void keep_first(bounder *c, int d, ir_inst *one) {
+    ir_inst **bound = &c->out->bound[d], *zero = pass_number(c->g, 0);
+    if (*bound) add_guard(c, ir_build2(&c->hoister->b, IR_OP_ult, IR_I1, zero, *bound));
+    *bound = one;
+}
+
 /* Does the test, of ids from `base` on, hold for all items of a sub-group or for none? */
 static bool is_for_whole_subgroup(const bounder *c, const test *t, const ir_inst *base) {
     bool below = t->op == IR_OP_ult || t->op == IR_OP_slt;
@@ -149,8 +156,8 @@ static bool make_bound(bounder *c, const test *t) {
     if (has_const_bound(c, d) || (zero && c->out->start[d])) return false;
     if (is_for_whole_subgroup(c, t, base))
         add_guard(c, ir_build2(&c->hoister->b, IR_OP_ult, IR_I1, base, find_limit(c, t)));
-    else if (zero && !base) /* there is one at least */
-        c->out->bound[d] = find_count(c, t, base);
+    else if (zero && !base)
+        keep_first(c, d, find_count(c, t, base));
     else
         add_bound(c, d, find_count(c, t, base));
     return true;

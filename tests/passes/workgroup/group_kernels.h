@@ -382,6 +382,18 @@ static const group_kernel group_kernels[] = {
      SWAP("%t", "%v") "%a: i1 = slt %n, i32 99\n%b: i1 = slt i32 2, %li\n"
      "%c: i1 = or %a, %b\nbr %c, next, body\nbody:\n" PUT("%t") "jmp next\nnext:\n" B
      "%d: i1 = ne %m, i32 2\nbr %d, last, done\nlast:\n" PUT("%v") "jmp done\ndone:\nret\n"},
+    {"a bound, and then a test for the first item",
+     "%gx: i64 = global_id 0\n%lx: i64 = local_id 0\n%in: i1 = ult %gx, i64 6\n"
+     "br %in, next, done\nnext:\n%is: i1 = eq %lx, i64 0\nbr %is, put, done\nput:\n"
+     PUT("%v") "jmp done\ndone:\nret\n"},
+    {"the same in one test, with a value for the bound",
+     "%gx: i64 = global_id 0\n%lx: i64 = local_id 0\n%mz: i64 = zext %m\n"
+     "%in: i1 = ule %gx, %mz\n%is: i1 = eq %lx, i64 0\n%c: i1 = and %is, %in\n"
+     "br %c, put, done\nput:\n" PUT("%v") "jmp done\ndone:\nret\n"},
+    {"a test for the first item, and then bounds",
+     "%gx: i64 = global_id 0\n%lx: i64 = local_id 0\n%is: i1 = eq %lx, i64 0\n"
+     "br %is, next, done\nnext:\n%in: i1 = slt %gx, i64 6\nbr %in, more, done\nmore:\n"
+     "%up: i1 = ult i64 1, %gx\nbr %up, put, done\nput:\n" PUT("%v") "jmp done\ndone:\nret\n"},
     {"the first item, which is not there",
      "%x: i64 = local_id 0\n%a: i1 = eq %x, i64 0\n%w: i64 = zext %m\n%b: i1 = ule %w, %x\n"
      "%c: i1 = and %b, %a\nbr %c, body, done\nbody:\n" PUT("%v") "jmp done\ndone:\n" B

@@ -300,6 +300,35 @@ static inline void rg_branch(rg *q, unsigned depth) {
     q->meets = meets;
 }
 
+static inline ir_inst *rg_test_of_id(rg *q) {
+    static const ir_op ops[] = {IR_OP_eq, IR_OP_ult, IR_OP_ule, IR_OP_slt, IR_OP_sle, IR_OP_ne};
+    ir_op op = rg_pick(q, 2) ? IR_OP_local_id : IR_OP_global_id, test = ops[rg_pick(q, 6)];
+    ir_inst *id = ir_build_query(&q->b, op, IR_I32, rg_pick(q, 8) ? 0 : 1);
+    ir_inst *limit = rg_pick(q, 3)   ? rg_int(q, (int64_t)rg_pick(q, 2) * rg_pick(q, 40))
+                     : rg_pick(q, 2) ? rg_op(q, IR_OP_and, q->n, rg_int(q, 31))
+                                     : rg_some(q);
+    bool first = rg_pick(q, 4);
+    return ir_build2(&q->b, test, IR_I1, first ? id : limit, first ? limit : id);
+}
+
+/* if (test) if (test) if (test) …; of ids. */
+static inline void rg_guards(rg *q, unsigned depth) {
+    ir_block *join = rg_block(q);
+    bool meets = q->meets;
+    for (unsigned n = 1 + rg_pick(q, 3); n; n--) {
+        ir_block *next = rg_block(q);
+        ir_inst *test = rg_test_of_id(q);
+        bool holds = rg_pick(q, 4);
+        ir_build_br(&q->b, test, holds ? next : join, holds ? join : next);
+        ir_at_end(&q->b, next);
+    }
+    q->meets &= !q->cycles;
+    rg_statements(q, 3, depth, false);
+    ir_build_jmp(&q->b, join);
+    ir_at_end(&q->b, join);
+    q->meets = meets;
+}
+
 /* Up to four rounds, as each item likes. */
 static inline void rg_loop(rg *q, unsigned depth) {
     ir_block *before = q->b.block, *head = rg_block(q), *body = rg_block(q), *after = rg_block(q);
@@ -321,6 +350,12 @@ static inline void rg_loop(rg *q, unsigned depth) {
     (void)before;
 }
 
+/* Half of them with guards, which may become bounds of loops. */
+static inline void rg_begin_region(rg *q) {
+    rg_barrier(q);
+    if (rg_pick(q, 2)) rg_guards(q, 0);
+}
+
 static inline void rg_statement(rg *q, unsigned depth, bool alike) {
     unsigned k = rg_pick(q, alike ? 14 : 10);
     if (q->meets && rg_pick(q, 3) == 0)
@@ -332,11 +367,11 @@ static inline void rg_statement(rg *q, unsigned depth, bool alike) {
     else if (k < 8)
         rg_memory(q);
     else if (k == 8 && depth)
-        rg_branch(q, depth - 1);
+        (rg_pick(q, 2) ? rg_branch : rg_guards)(q, depth - 1);
     else if (k == 9 && depth)
         rg_loop(q, depth - 1);
     else if (k == 10)
-        rg_barrier(q);
+        rg_begin_region(q);
     else if (k == 13)
         rg_collect(q);
     else if (k > 10)
