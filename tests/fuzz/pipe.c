@@ -5,10 +5,12 @@
  * that items share.  What it writes it reads at these places only, so that it races with itself
  * only when the form does.  Some elements are changed in place, as numbers or vectors, or by atomic
  * operations, which may also go to places that items share.  A buffer may be two arguments of a
- * kernel.  In some pipelines, parts of elements are read and written, one after the other.  Between
- * the two are guards, loops with known ends, work-group memory behind barriers.  Indices stay within the
- * buffers.  All ranges come from one number of items, so that many pipelines can be fused; shapes,
- * local sizes and offsets differ.
+ * kernel, and in some pipelines arguments begin within buffers.  In some, parts of elements are read
+ * and written, one after the other.  Between the two are guards, loops with known ends, early
+ * returns, facts about the launch, and what the items of a work-group do together (pipe_meet.c).
+ * Indices stay within the buffers.  All ranges of the group come from one number of items, so that
+ * many pipelines can be fused; shapes, local sizes and offsets differ.  Launches outside of the
+ * group mostly have smaller work-groups at the ends (pipe_plan.c).
  *
  * Text is made, not IR: a finding is a module and a plan that the command can run.
  */
@@ -32,7 +34,7 @@ static unsigned some_load(pipe *p, const unsigned *k) {
     return pipe_load(p, n, &f, pipe_index(p, &f, &at));
 }
 
-static unsigned some_value(pipe *p, const unsigned *k) {
+unsigned pipe_some_value(pipe *p, const unsigned *k) {
     static const char *const ops[] = {"add", "sub", "xor", "mul", "umax"};
     unsigned v = some_load(p, k);
     for (unsigned n = pipe_below(p, 3); n; n--) {
@@ -44,12 +46,13 @@ static unsigned some_value(pipe *p, const unsigned *k) {
         ir_putf(p->out, "%s %%v%u, %%n\n", ops[pipe_below(p, 5)], v);
         return sum;
     }
+    if (!pipe_chance(p, 85)) v = pipe_binary(p, "i32", ops[pipe_below(p, 3)], v, pipe_fact(p));
     return pipe_with_number(p, "i32", "add", v, pipe_byte(p));
 }
 
 /* ----------------------------------------------------------------------------------- statements */
 
-static unsigned any_written(pipe *p) {
+unsigned pipe_any_written(pipe *p) {
     unsigned n = pipe_below(p, p->now->nparams);
     while (!p->now->params[n].written) n = (n + 1) % p->now->nparams;
     return n;
@@ -79,7 +82,7 @@ static void lead(pipe *p, unsigned n) {
 
 static void assign_once(pipe *p, unsigned to) {
     const form *f = &p->now->params[to].at;
-    unsigned v = some_value(p, NULL), n = p->labels;
+    unsigned v = pipe_some_value(p, NULL), n = p->labels;
     if (f->kind != SLOT) {
         pipe_store(p, to, f, pipe_index(p, f, NULL), v);
         return;
@@ -112,7 +115,7 @@ static unsigned any_test(pipe *p, const unsigned *k) {
 /* The body of a loop: the store may be skipped, or be the last one. */
 static void assign_in_round(pipe *p, unsigned to, unsigned n, unsigned k) {
     const form *f = &p->now->params[to].at;
-    unsigned v = some_value(p, &k), what = pipe_below(p, 8);
+    unsigned v = pipe_some_value(p, &k), what = pipe_below(p, 8);
     if (what == 6) ir_putf(p->out, "  br %%v%u, put%u, turn%u\nput%u:\n", any_test(p, &k), n, n, n);
     pipe_store(p, to, f, pipe_index(p, f, &k), v);
     if (what == 7)
@@ -147,7 +150,7 @@ static void assign_chosen(pipe *p, unsigned to) {
     const form *f = &p->now->params[to].at;
     unsigned n = p->labels++;
     ir_putf(p->out, "  jmp pick%u\npick%u:\n", n, n);
-    unsigned x = some_load(p, NULL), v = some_value(p, NULL), wide = pipe_value(p, "i64");
+    unsigned x = some_load(p, NULL), v = pipe_some_value(p, NULL), wide = pipe_value(p, "i64");
     ir_putf(p->out, "%s %%v%u\n", pipe_chance(p, 50) ? "sext" : "zext", x);
     ir_putf(p->out, "  br %%v%u, side%u, join%u\n", any_test(p, NULL), n, n);
     ir_putf(p->out, "side%u:\n  jmp join%u\njoin%u:\n", n, n, n);
@@ -161,7 +164,7 @@ static void assign_chosen(pipe *p, unsigned to) {
 }
 
 static void assign(pipe *p) {
-    unsigned to = any_written(p);
+    unsigned to = pipe_any_written(p);
     bool strip = p->now->params[to].at.strip;
     if (strip && pipe_below(p, 8) == 7)
         assign_chosen(p, to);
@@ -202,27 +205,13 @@ static void guarded(pipe *p) {
     ir_putf(p->out, "  jmp end%u\nend%u:\n", n, n);
 }
 
-/* Through memory of the work-group, to the item at the other end of it. */
-static void exchange(pipe *p) {
-    unsigned v = some_value(p, NULL), local = p->now->range.local[0], to = any_written(p);
-    unsigned l = pipe_query(p, "local_id", 0), o = pipe_with_number(p, "i64", "mul", l, 4);
-    unsigned a = pipe_value(p, "ptr.local");
-    ir_putf(p->out, "ptradd @tile%u, %%v%u\n  store %%v%u, %%v%u align 4\n", p->now->number, o, v,
-            a);
-    ir_put(p->out, "  barrier workgroup workgroup seq_cst local\n");
-    unsigned other = pipe_number_minus(p, "i64", 4 * (local - 1), o);
-    a = pipe_value(p, "ptr.local");
-    ir_putf(p->out, "ptradd @tile%u, %%v%u\n", p->now->number, other);
-    v = pipe_value(p, "i32");
-    ir_putf(p->out, "load %%v%u align 4\n", a);
-    ir_put(p->out, "  barrier workgroup workgroup seq_cst local\n");
-    const form *f = &p->now->params[to].at;
-    if (!f->strip) pipe_store(p, to, f, pipe_index(p, f, NULL), v);
+/* What follows is not for all items. */
+static void return_early(pipe *p) {
+    unsigned n = p->labels++, c = any_test(p, NULL);
+    ir_putf(p->out, "  br %%v%u, leave%u, go%u\nleave%u:\n  ret\ngo%u:\n", c, n, n, n, n);
 }
 
 /* -------------------------------------------------------------------------------------- kernels */
-
-static bool is_line_of_groups(const range *r) { return r->dims == 1 && r->local[0]; }
 
 /* Atomics are of numbers of 32 or 64 bits. */
 static void fit_atomic(form *f) {
@@ -231,7 +220,7 @@ static void fit_atomic(form *f) {
     f->strip = 0;
 }
 
-static form make_form(pipe *p, bool written) {
+form pipe_form(pipe *p, bool written) {
     form f = {.kind = pipe_chance(p, 40) ? OWN : (place)pipe_below(p, PLACES)};
     bool shared = f.kind >= FOLDED && f.kind != SLOT;
     if (written && !pipe_chance(p, shared ? 92 : 99)) f.atomic = 1 + pipe_below(p, ATOMICS);
@@ -263,16 +252,16 @@ static void nearly(pipe *p, form *f) {
 /* A form for the kernel that is being made. */
 static form any_form(pipe *p, unsigned buffer, bool written) {
     const range *r = &p->now->range;
-    form f = pipe_chance(p, p->calm) ? p->home[buffer] : make_form(p, written);
+    form f = pipe_chance(p, p->calm) ? p->home[buffer] : pipe_form(p, written);
     f.variant = (f.variant + pipe_below(p, 3)) % 3;
     if (pipe_chance(p, 8)) nearly(p, &f);
-    if ((f.kind == MIRRORED || f.kind == GROUPED) && !is_line_of_groups(r)) f.kind = OWN;
+    if ((f.kind == MIRRORED || f.kind == GROUPED) && !pipe_is_line_of_groups(r)) f.kind = OWN;
     if (f.kind == SLOT && !r->local[0]) f.kind = OWN;
     if ((f.kind == TURNED || f.kind == TILTED) && r->dims != 2) f.kind = OWN;
     return f;
 }
 
-static void any_buffers(pipe *p, kernel *k) {
+void pipe_any_buffers(pipe *p, kernel *k) {
     unsigned used = 0;
     for (unsigned n = 0; n < k->nparams; n++) {
         unsigned b = pipe_below(p, p->buffers);
@@ -295,7 +284,7 @@ static void share_form(kernel *k, param *q) {
 
 static void any_params(pipe *p, kernel *k) {
     k->nparams = 2 + pipe_below(p, MAX_PARAMS - 1);
-    any_buffers(p, k);
+    pipe_any_buffers(p, k);
     for (unsigned n = 1; n < k->nparams; n++) {
         param *q = &k->params[n];
         q->written = n + 1 == k->nparams || pipe_chance(p, 25);
@@ -304,166 +293,41 @@ static void any_params(pipe *p, kernel *k) {
     }
 }
 
-static void put_kernel(pipe *p, kernel *k) {
-    p->now = k;
-    any_params(p, k);
-    k->known = pipe_byte(p);
-    k->has_tile = is_line_of_groups(&k->range) && pipe_chance(p, 20);
-    if (k->has_tile)
+static void any_meetings(pipe *p, kernel *k) {
+    const range *r = &k->range;
+    k->has_tile = pipe_is_line_of_groups(r) && pipe_chance(p, 20);
+    k->takes_tile = k->has_tile && !pipe_chance(p, 60);
+    k->meets = r->local[0] && !pipe_chance(p, 85);
+    k->returns_early = !k->has_tile && !k->meets && !pipe_chance(p, 85);
+}
+
+static void put_head(pipe *p, const kernel *k) {
+    if (k->has_tile && !k->takes_tile)
         ir_putf(p->out, "@tile%u: local [%u x i32] align 4\n", k->number, k->range.local[0]);
     ir_putf(p->out, "kernel @k%u(", k->number);
     for (unsigned n = 0; n < k->nparams; n++)
         ir_putf(p->out, "%%p%u: ptr.global of %s, ", n, "i32");
+    if (k->takes_tile) ir_put(p->out, "%tile: ptr.local of i32, ");
     ir_put(p->out, "%n: i32) {\nentry:\n");
+}
+
+void pipe_kernel(pipe *p, kernel *k) {
+    p->now = k;
+    any_params(p, k);
+    k->known = pipe_byte(p);
+    any_meetings(p, k);
+    put_head(p, k);
     p->values = 0;
     for (unsigned n = 1 + pipe_below(p, 3); n; n--) {
         unsigned what = pipe_below(p, 10);
-        if (what < 2 && k->has_tile)
-            exchange(p);
+        if (what < 2 && (k->has_tile || k->meets))
+            pipe_meet(p);
+        else if (what == 2 && k->returns_early)
+            return_early(p);
         else if (what < 5)
             guarded(p);
         else
             assign(p);
     }
     ir_put(p->out, "  ret\n}\n");
-}
-
-/* --------------------------------------------------------------------------------------- ranges */
-
-static range line_of(const pipe *p, unsigned items, bool with_local) {
-    range r = {.dims = 1, .global = {items, 1, 1}, .offset = p->offset};
-    if (p->offset) r.dims = 2;
-    if (with_local) r.local[0] = p->local;
-    return r;
-}
-
-/* The items of a line in rows, or in layers of rows. */
-static range rows_of(pipe *p, unsigned items) {
-    range r = {.dims = 2 + pipe_chance(p, 30), .global = {items, 1, 1}, .offset = p->offset};
-    for (unsigned d = 1; d < r.dims; d++) {
-        unsigned n = pipe_chance(p, 50) ? 2 : 4;
-        if (r.global[0] % n) continue;
-        r.global[0] /= n;
-        r.global[d] = n;
-    }
-    if (pipe_chance(p, 50)) {
-        unsigned first = r.global[0];
-        r.global[0] = r.global[1];
-        r.global[1] = first;
-    }
-    return r;
-}
-
-/* Work-groups of whole rows, of some, or of parts of rows. */
-static void divide_rows(pipe *p, range *r) {
-    for (unsigned d = 0; d < r->dims; d++) {
-        unsigned n = pipe_below(p, 3);
-        r->local[d] = n == 0 ? r->global[d] : n == 1 || r->global[d] % 2 ? 1 : r->global[d] / 2;
-    }
-}
-
-static range any_range(pipe *p) {
-    if (p->shape.dims && !pipe_chance(p, 12)) return p->shape;
-    bool local = p->local && !pipe_chance(p, 15);
-    if (pipe_chance(p, 65)) return line_of(p, p->items, local);
-    if (pipe_chance(p, 40)) {
-        bool whole = p->local && !pipe_chance(p, 20);
-        unsigned step = whole ? p->local : 1;
-        return line_of(p, step * (1 + pipe_below(p, p->items / step)), local && whole);
-    }
-    return rows_of(p, p->items);
-}
-
-static void any_sizes(pipe *p) {
-    static const unsigned items[] = {8, 12, 16, 24, 32, 48, 64}, local[] = {0, 2, 4, 8};
-    p->items = items[pipe_below(p, 7)];
-    p->local = local[pipe_below(p, 4)];
-    if (p->local && p->items % p->local) p->local = 4;
-    if (pipe_chance(p, 8)) p->local = p->items;
-    p->offset = pipe_below(p, 10) == 9 ? 1 + pipe_below(p, 8) : 0;
-    static const unsigned calm[] = {99, 95, 90, 80, 40};
-    p->calm = calm[pipe_below(p, 5)];
-    if (pipe_chance(p, 20)) {
-        p->shape = rows_of(p, p->items);
-        divide_rows(p, &p->shape);
-    }
-    p->parts = pipe_chance(p, 30) ? 40 : 0;
-    p->buffers = MAX_PARAMS + pipe_below(p, MAX_BUFFERS - MAX_PARAMS + 1);
-}
-
-/* ---------------------------------------------------------------------------------------- plans */
-
-static void put_sizes(pipe *p, const char *word, const range *r, const unsigned *sizes) {
-    ir_putf(p->plan, " %s", word);
-    for (unsigned d = 0; d < r->dims; d++) ir_putf(p->plan, " %u", sizes[d] ? sizes[d] : 1);
-}
-
-static void note_use(pipe *p, const param *q) {
-    if (q->written && !(p->used >> q->buffer & 1)) p->first_written |= 1u << q->buffer;
-    p->used |= 1u << q->buffer;
-}
-
-static void put_launch(pipe *p, const kernel *k, const char *file) {
-    const unsigned offset[3] = {k->range.offset, k->range.offset & 1, 0};
-    ir_putf(p->plan, "  launch \"%s\":k%u", file, k->number);
-    put_sizes(p, "global", &k->range, k->range.global);
-    if (k->range.local[0]) put_sizes(p, "local", &k->range, k->range.local);
-    if (k->range.offset) {
-        ir_put(p->plan, " offset");
-        for (unsigned d = 0; d < k->range.dims; d++) ir_putf(p->plan, " %u", offset[d]);
-    }
-    ir_put(p->plan, " args");
-    for (unsigned n = 0; n < k->nparams; n++) {
-        note_use(p, &k->params[n]);
-        ir_putf(p->plan, " b%u,", k->params[n].buffer);
-    }
-    unsigned known = pipe_chance(p, 80) ? k->known : pipe_byte(p);
-    ir_putf(p->plan, " %s%u\n", known & 2 ? "specialized " : "", known);
-}
-
-/* Internal are mostly those that may be promoted. */
-static void put_buffers(pipe *p) {
-    static const char *const kinds[] = {"", "", "", " private", " local"};
-    for (unsigned b = 0; b < p->buffers; b++) {
-        bool internal = pipe_chance(p, p->first_written >> b & 1 ? 70 : 10);
-        ir_putf(p->plan, "buffer b%u i32[%d] = random %u%s%s\n", b, ELEMENTS, b + 1,
-                internal ? " internal" : "", internal ? kinds[pipe_below(p, 5)] : "");
-    }
-}
-
-static void put_group(pipe *p) {
-    static const char *const policies[] = {
-        "", "", "", "", "no_barriers ", "barrier_global ", "phases ", "phases "};
-    ir_putf(p->plan, "fuse fused %s{\n", policies[pipe_below(p, 8)]);
-}
-
-static void put_launches(pipe *p, const char *file) {
-    for (unsigned n = 2 + pipe_below(p, MAX_KERNELS - 1); n; n--) {
-        bool again = p->nkernels && pipe_chance(p, 15);
-        kernel *k = &p->kernel[again ? pipe_below(p, p->nkernels) : p->nkernels];
-        if (!again) {
-            k->number = p->nkernels++;
-            k->range = any_range(p);
-            put_kernel(p, k);
-        } else if (pipe_chance(p, 50)) {
-            any_buffers(p, k);
-        }
-        put_launch(p, k, file);
-        if (p->at == p->end && p->nkernels >= 2) break;
-    }
-}
-
-void pipe_make(const uint8_t *data, size_t size, const char *file, ir_text *kernels,
-               ir_text *plan) {
-    ir_text launches = {.arena = plan->arena};
-    pipe p = {.at = data, .end = data + size, .out = kernels, .plan = &launches};
-    any_sizes(&p);
-    for (unsigned b = 0; b < p.buffers; b++) p.home[b] = make_form(&p, true);
-    put_group(&p);
-    ir_put(kernels, "target 64\n");
-    put_launches(&p, file);
-    p.plan = plan;
-    put_buffers(&p);
-    ir_put(plan, launches.data);
-    ir_put(plan, "}\n");
 }

@@ -4,7 +4,16 @@
 
 #include "tests/fuzz/pipe.h"
 
-enum { ELEMENTS = 1024, MAX_KERNELS = 8, MAX_BUFFERS = 7, MAX_PARAMS = 4, ATOMICS = 7 };
+enum {
+    ELEMENTS = 1024, /* from where an argument begins */
+    MAX_BEGIN = 256, /* byte */
+    MAX_KERNELS = 8, /* of the group */
+    MAX_OUTSIDE = 2, /* before it, and after it */
+    MAX_BUFFERS = 7,
+    MAX_PARAMS = 4,
+    SCALARS = 3,
+    ATOMICS = 7
+};
 
 typedef enum {
     OWN,      /* the linear id */
@@ -49,12 +58,16 @@ typedef struct {
 typedef struct {
     unsigned dims, global[3], local[3]; /* local 0: none */
     unsigned offset;
+    bool uneven; /* the last work-groups may be smaller */
 } range;
 
 typedef struct {
     unsigned number, nparams;
-    unsigned known; /* its last argument, mostly */
-    bool has_tile;
+    unsigned known;     /* its last argument, mostly */
+    bool has_tile;      /* memory of the work-group */
+    bool takes_tile;    /* as an argument */
+    bool meets;         /* operations of the work-group */
+    bool returns_early; /* some items */
     param params[MAX_PARAMS];
     range range;
 } kernel;
@@ -70,7 +83,11 @@ typedef struct {
     unsigned parts;                /* percent of accesses that are of a part of an element */
     unsigned calm;                 /* percent of the places in a buffer that are those of `home` */
     form home[MAX_BUFFERS];
-    kernel kernel[MAX_KERNELS];
+    bool views;                  /* arguments begin within buffers, at these bytes mostly */
+    unsigned begin[MAX_BUFFERS]; /* multiples of 4 */
+    unsigned kept;               /* set of buffers that are not internal */
+    unsigned scalar[SCALARS];
+    kernel kernel[MAX_KERNELS + 2 * MAX_OUTSIDE];
     unsigned nkernels;
     kernel *now;
 } pipe;
@@ -81,11 +98,30 @@ static inline bool pipe_chance(pipe *p, unsigned percent) {
     return pipe_byte(p) * 100 < percent * 255;
 }
 
+/* pipe.c */
+
+form pipe_form(pipe *p, bool written);                /* at home in a buffer */
+unsigned pipe_some_value(pipe *p, const unsigned *k); /* k: as of pipe_index */
+unsigned pipe_any_written(pipe *p);                   /* a parameter */
+void pipe_any_buffers(pipe *p, kernel *k);
+/* For the range that it has. */
+void pipe_kernel(pipe *p, kernel *k);
+
+/* pipe_meet.c: what the work-items of a group do together. */
+
+void pipe_meet(pipe *p);
+
+/* pipe_plan.c */
+
+static inline bool pipe_is_line_of_groups(const range *r) { return r->dims == 1 && r->local[0]; }
+
 /* pipe_places.c: text of instructions.  Values are numbers; those of a kernel differ. */
 
 /* A new value of a type; the caller writes the rest of the line. */
 unsigned pipe_value(pipe *p, const char *type);
 unsigned pipe_query(pipe *p, const char *what, unsigned d);
+/* Something else that a work-item can ask of its launch, as i32. */
+unsigned pipe_fact(pipe *p);
 unsigned pipe_with_number(pipe *p, const char *type, const char *op, unsigned x, unsigned n);
 unsigned pipe_number_minus(pipe *p, const char *type, unsigned n, unsigned x);
 unsigned pipe_binary(pipe *p, const char *type, const char *op, unsigned x, unsigned y);

@@ -47,6 +47,22 @@ static unsigned cut(pipe *p, const char *type, unsigned x) {
     return strcmp(type, "i64") == 0 ? x : convert(p, type, "trunc", x);
 }
 
+unsigned pipe_fact(pipe *p) {
+    static const char *const facts[] = {"global_size",         "global_offset", "global_id",
+                                        "local_size",          "num_groups",    "group_id",
+                                        "enqueued_local_size", "local_id"};
+    static const char *const single[] = {"work_dim", "global_linear_id", "local_linear_id"};
+    const bool local = p->now->range.local[0]; /* otherwise the device chooses one */
+    unsigned v = p->values;
+    if (pipe_below(p, 4) < 3) {
+        pipe_query(p, facts[pipe_below(p, local ? 8 : 3)], pipe_below(p, 3));
+    } else {
+        pipe_value(p, "i64");
+        ir_putf(p->out, "%s\n", single[pipe_below(p, local ? 3 : 2)]);
+    }
+    return convert(p, "i32", "trunc", v);
+}
+
 /* --------------------------------------------------------------------------------------- places */
 
 static unsigned id(pipe *p, const char *type, const char *what, unsigned d) {
@@ -82,8 +98,10 @@ static void take_apart(pipe *p, const form *f, const char *type, unsigned part[2
     bool power = !(local & (local - 1)), first = f->variant == 1;
     if (f->number / 3 % 2 == 0) {
         unsigned group = id(p, type, "group_id", 0);
+        const bool of_launch = p->now->range.uneven || f->number & 1;
+        const char *size = of_launch ? "enqueued_local_size" : "local_size";
         part[0] = first ? pipe_with_number(p, type, "mul", group, local)
-                        : pipe_binary(p, type, "mul", group, id(p, type, "local_size", 0));
+                        : pipe_binary(p, type, "mul", group, id(p, type, size, 0));
         part[1] = id(p, type, "local_id", 0);
         return;
     }
@@ -131,7 +149,7 @@ static unsigned slot(pipe *p, const form *f, const char *type) {
     const range *r = &p->now->range;
     unsigned d = r->dims - 1, v = id(p, type, "group_id", d);
     while (d-- > 0) {
-        v = pipe_with_number(p, type, "mul", v, r->global[d] / r->local[d]);
+        v = pipe_with_number(p, type, "mul", v, (r->global[d] + r->local[d] - 1) / r->local[d]);
         v = pipe_binary(p, type, "add", v, id(p, type, "group_id", d));
     }
     return f->number % 16 == 15 ? pipe_with_number(p, type, "add", v, 1) : v;
