@@ -93,6 +93,13 @@ void rt_hash_add(rt_hash *h, const void *data, size_t n) {
     }
 }
 
+void rt_hash_number(rt_hash *h, uint64_t n) { rt_hash_add(h, &n, sizeof n); }
+
+void rt_hash_bytes(rt_hash *h, const void *data, size_t n) {
+    rt_hash_number(h, n);
+    rt_hash_add(h, data, n);
+}
+
 void rt_hash_end(rt_hash *h, uint8_t out[RT_HASH_BYTES]) {
     memset(h->block + h->n, 0, RT_HASH_BLOCK - h->n);
     h->bytes += h->n;

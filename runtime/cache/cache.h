@@ -31,6 +31,9 @@ typedef struct {
 
 void rt_hash_begin(rt_hash *h);
 void rt_hash_add(rt_hash *h, const void *data, size_t n);
+/* A number, and bytes after their number: what differs in parts differs as a whole. */
+void rt_hash_number(rt_hash *h, uint64_t n);
+void rt_hash_bytes(rt_hash *h, const void *data, size_t n);
 void rt_hash_end(rt_hash *h, uint8_t out[RT_HASH_BYTES]);
 
 /* --------------------------------------------------------------------------------- keys (key.c) */

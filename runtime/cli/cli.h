@@ -51,6 +51,17 @@ typedef struct {
 } cli_suggestion;
 void cli_suggest(cli_suggestion *s, const char *name);
 
+/* What a value is (words.c): a file, a folder, one of some words, several with commas, or other text. */
+typedef enum { CLI_TEXT, CLI_FILE, CLI_FOLDER, CLI_WORD, CLI_LIST } cli_value_kind;
+/* Of an option that takes a value. */
+cli_value_kind cli_kind_of(const cli_option *o);
+/* Word n that the value may be, from 0; NULL: there are no more. */
+const char *cli_value_word(const cli_command *c, const cli_option *o, size_t n);
+/* Word n that the argument may be, of a command whose arguments are "A|B"; false: there are no more. */
+bool cli_argument_word(const cli_command *c, size_t n, char *out, size_t size);
+/* False after a message: the value is near to a word, or is not the only one that there is. */
+bool cli_check_value(const cli_command *c, const cli_option *o, const char *value);
+
 /* (help.c) */
 void cli_print_commands(FILE *f);
 void cli_print_help(FILE *f, const cli_command *c);

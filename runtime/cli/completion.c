@@ -1,31 +1,17 @@
 /* completion.c — `spvfuse completion`: what makes a shell complete commands, options and their
  * values, for bash, zsh and fish; all of it made of the tables of commands.
  *
- * Values that have names are completed by these: targets, passes, stages, devices.  All others
- * are files.
+ * Values and arguments that have names are completed by these (words.c); others are files, folders,
+ * or what only the user knows.
  */
 #include "runtime/cli/cli.h"
 
 #include <string.h>
 
-/* ---------------------------------------------------------------------------------- the values */
-
-static const char targets[] =
-    "ir dot spirv spirv:1.0 spirv:1.1 spirv:1.2 spirv:1.3 spirv:1.4 ptx cubin x86_64 "
-    "x86_64:v2 x86_64:v3 x86_64:v4 x86_64:icelake";
-
-/* The words after the option, with a blank in front of each; false: files. */
-static bool print_values(const cli_option *o) {
-    const char *name;
-    bool stages = strcmp(o->value, "STAGE") == 0;
-    if (strcmp(o->value, "TARGET") == 0) return printf(" %s", targets) > 0;
-    if (strcmp(o->value, "DEVICE") == 0) return printf(" cpu check opencl cuda") > 0;
-    if (strcmp(o->value, "WHEN") == 0) return printf(" auto always never") > 0;
-    if (!stages && strcmp(o->value, "P1,P2,…") != 0) return false;
-    for (size_t n = 0; (name = spvf_pass_name(n, NULL)) != NULL; n++) printf(" %s", name);
-    for (size_t n = 0; stages && (name = spvf_stage_name(n, NULL)) != NULL; n++)
-        printf(" %s", name);
-    return true;
+/* The words that a value may be, with a blank in front of each. */
+static void print_values(const cli_command *c, const cli_option *o) {
+    const char *word;
+    for (size_t n = 0; (word = cli_value_word(c, o, n)) != NULL; n++) printf(" %s", word);
 }
 
 /* Calls `print` for each option of the command, and those of all. */
@@ -35,7 +21,23 @@ static void each_option(const cli_command *c,
     for (const cli_option *o = cli_common_options; o->name; o++) print(c, o);
 }
 
+static void print_commands(void) {
+    for (const cli_command *const *c = cli_commands; *c; c++) printf(" %s", (*c)->name);
+}
+
 static bool takes_commands(const cli_command *c) { return c == &cli_help || c == &cli_man; }
+
+/* Are arguments words, and no files? */
+static bool takes_words(const cli_command *c) {
+    char word[32];
+    return takes_commands(c) || cli_argument_word(c, 0, word, sizeof word);
+}
+
+static void print_arguments(const cli_command *c) {
+    char word[32];
+    if (takes_commands(c)) print_commands();
+    for (size_t n = 0; cli_argument_word(c, n, word, sizeof word); n++) printf(" %s", word);
+}
 
 /* ---------------------------------------------------------------------------------------- bash */
 
@@ -46,43 +48,60 @@ static void bash_names(const cli_command *c, const cli_option *o) {
 }
 
 static void bash_value(const cli_command *c, const cli_option *o) {
+    static const char *const how[] = {[CLI_TEXT] = "",
+                                      [CLI_FILE] = "FILES",
+                                      [CLI_FOLDER] = "FOLDERS",
+                                      [CLI_WORD] = "",
+                                      [CLI_LIST] = "LIST"};
     size_t n = 0;
     if (!o->value) return;
     for (const char *s = NULL; cli_next_name(o, &s, &n);)
         printf("%s\"%s \"%.*s", s == o->name ? "        " : "|", c->name, (int)n, s);
-    printf(") words=\"");
-    if (!print_values(o)) printf("FILES");
+    printf(") words=\"%s", how[cli_kind_of(o)]);
+    print_values(c, o);
     printf("\" ;;\n");
 }
 
-static void bash_commands(void) {
-    for (const cli_command *const *c = cli_commands; *c; c++) printf(" %s", (*c)->name);
-}
+/* "=" and ":" divide words of bash, but none of ours: so the word is read from the line, and what
+ * bash keeps is cut off. */
+static const char bash_head[] =
+    "# Completion of spvfuse for bash; made by `spvfuse completion bash`.\n"
+    "_spvfuse() {\n"
+    "    local line=${COMP_LINE:0:COMP_POINT} current before words= done=\n"
+    "    current=${line##* } before=${line% *}\n"
+    "    before=${before%\"${before##*[! ]}\"} before=${before##* }\n"
+    "    case $current in --*=*) before=${current%%=*} current=${current#*=} ;; esac\n"
+    "    if [ \"$COMP_CWORD\" = 1 ]; then words=\"";
+static const char bash_end[] =
+    "            esac\n"
+    "            case $current in -*) ;; *) words=$arguments ;; esac ;;\n"
+    "        esac\n    fi\n"
+    "    case $words in\n"
+    "    FILES) compopt -o default; COMPREPLY=(); return ;;\n"
+    "    FOLDERS) compopt -o dirnames; COMPREPLY=(); return ;;\n"
+    "    LIST*) words=${words#LIST} done=${current%\"${current##*,}\"} ;;\n"
+    "    esac\n"
+    "    COMPREPLY=($(compgen -P \"$done\" -W \"$words\" -- \"${current#\"$done\"}\"))\n"
+    "    [[ $COMP_WORDBREAKS != *:* ]] || "
+    "COMPREPLY=(\"${COMPREPLY[@]#\"${current%\"${current##*:}\"}\"}\")\n"
+    "}\ncomplete -F _spvfuse spvfuse\n";
 
 static void print_bash(void) {
-    printf("# Completion of spvfuse for bash; made by `spvfuse completion bash`.\n"
-           "_spvfuse() {\n"
-           "    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=\n"
-           "    if [ \"$COMP_CWORD\" = 1 ]; then words=\"");
-    bash_commands();
-    printf(" --help --version\"\n    else\n        case \"${COMP_WORDS[1]} $before\" in\n");
+    fputs(bash_head, stdout);
+    print_commands();
+    printf(" --help --version\"\n    else\n        local arguments=FILES\n"
+           "        case \"${COMP_WORDS[1]} $before\" in\n");
     for (const cli_command *const *c = cli_commands; *c; c++) each_option(*c, bash_value);
     printf("        *) case ${COMP_WORDS[1]} in\n");
     for (const cli_command *const *c = cli_commands; *c; c++) {
         printf("            %s) words=\"", (*c)->name);
-        if (takes_commands(*c)) bash_commands();
-        if (*c == &cli_completion) printf(" bash zsh fish");
         each_option(*c, bash_names);
+        printf("\" arguments=\"");
+        print_arguments(*c);
+        if (!takes_words(*c) && (*c)->nfiles) printf("FILES");
         printf("\" ;;\n");
     }
-    printf(
-        "            esac\n"
-        "            case $current in -*) ;; *) [[ ${COMP_WORDS[1]} = @(help|man|completion) ]] || "
-        "words=FILES ;; esac ;;\n"
-        "        esac\n    fi\n"
-        "    if [[ $words = FILES ]]; then compopt -o default; COMPREPLY=()\n"
-        "    else COMPREPLY=($(compgen -W \"$words\" -- \"$current\")); fi\n"
-        "}\ncomplete -F _spvfuse spvfuse\n");
+    fputs(bash_end, stdout);
 }
 
 /* ----------------------------------------------------------------------------------------- zsh */
@@ -98,6 +117,24 @@ static void zsh_text(const char *s) {
             putchar(*s);
 }
 
+/* A colon of a word is not one of the row. */
+static void zsh_value(const cli_command *c, const cli_option *o) {
+    cli_value_kind kind = cli_kind_of(o);
+    const char *word, *before = kind == CLI_LIST ? ":value:_sequence compadd -" : ":value:(";
+    if (kind == CLI_FILE || kind == CLI_FOLDER || kind == CLI_TEXT) {
+        printf(kind == CLI_FILE     ? ":file:_files"
+               : kind == CLI_FOLDER ? ":folder:_files -/"
+                                    : ":value: ");
+        return;
+    }
+    for (size_t n = 0; (word = cli_value_word(c, o, n)) != NULL; n++) {
+        fputs(n ? " " : before, stdout);
+        if (n == 0 && kind == CLI_LIST) putchar(' ');
+        zsh_text(word);
+    }
+    if (kind == CLI_WORD) putchar(')');
+}
+
 static void zsh_option(const cli_command *c, const cli_option *o) {
     size_t n = 0;
     (void)c;
@@ -105,13 +142,7 @@ static void zsh_option(const cli_command *c, const cli_option *o) {
         printf(" \\\n            '*%.*s[", (int)n, s);
         zsh_text(o->help);
         putchar(']');
-        if (o->value) printf(":value:");
-        if (o->value) {
-            putchar('(');
-            bool known = print_values(o);
-            printf(")");
-            if (!known) printf(":_files");
-        }
+        if (o->value) zsh_value(c, o);
         putchar('\'');
     }
 }
@@ -130,11 +161,9 @@ static void print_zsh(void) {
     for (const cli_command *const *c = cli_commands; *c; c++) {
         printf("        %s) _arguments", (*c)->name);
         each_option(*c, zsh_option);
-        if (takes_commands(*c))
-            printf(" '*:command:((${commands}))'");
-        else
-            printf(*c == &cli_completion ? " '*:shell:(bash zsh fish)'" : " '*:file:_files'");
-        printf(" ;;\n");
+        printf(takes_words(*c) ? " '*:argument:(" : " '*:file:_files");
+        print_arguments(*c);
+        printf(takes_words(*c) ? ")' ;;\n" : "' ;;\n");
     }
     printf("    esac\n}\n_spvfuse \"$@\"\n");
 }
@@ -158,10 +187,14 @@ static void fish_option(const cli_command *c, const cli_option *o) {
                (int)n - (s[1] == '-' ? 2 : 1), s + (s[1] == '-' ? 2 : 1));
     printf(" -d ");
     fish_text(o->help);
-    if (o->value) printf(" -r -a '");
-    bool files = o->value && !print_values(o);
-    if (o->value) printf(files ? "' -F" : "' -f");
-    putchar('\n');
+    if (!o->value) {
+        putchar('\n');
+        return;
+    }
+    printf(" -r -a '");
+    if (cli_kind_of(o) == CLI_FOLDER) printf("(__fish_complete_directories)");
+    print_values(c, o);
+    printf(cli_kind_of(o) == CLI_FILE ? "' -F\n" : "' -f\n");
 }
 
 static void print_fish(void) {
@@ -171,12 +204,9 @@ static void print_fish(void) {
         fish_text((*c)->help);
         putchar('\n');
         each_option(*c, fish_option);
-        if (!takes_commands(*c) && *c != &cli_completion) continue;
+        if (!takes_words(*c)) continue;
         printf("complete -c spvfuse -n '__fish_seen_subcommand_from %s' -f -a '", (*c)->name);
-        if (takes_commands(*c))
-            bash_commands();
-        else
-            printf("bash zsh fish");
+        print_arguments(*c);
         printf("'\n");
     }
 }

@@ -57,6 +57,27 @@ static void print_sizes(const spvf_device_sizes *s) {
     fputs("]}", stdout);
 }
 
+/* With -v: what is known, in lines for people. */
+static void tell_sizes(const spvf_device_sizes *s) {
+    const char *indent = "\n           ";
+    if (s->version) printf("%sversion %s", indent, s->version);
+    if (s->target) printf("%scode for %s", indent, s->target);
+    if (s->parallel)
+        printf("%s%u work-group%s at a time", indent, (unsigned)s->parallel,
+               s->parallel == 1 ? "" : "s");
+    if (s->vector_bytes) printf(", vectors of %u bytes", (unsigned)s->vector_bytes);
+    if (s->memory) printf("%smemory of %llu MiB", indent, (unsigned long long)s->memory >> 20);
+    if (s->local_memory)
+        printf(", local memory of %llu KiB", (unsigned long long)s->local_memory >> 10);
+    if (s->group_items)
+        printf("%swork-groups of at most %llu work-items, %llu x %llu x %llu", indent,
+               (unsigned long long)s->group_items, (unsigned long long)s->group_size[0],
+               (unsigned long long)s->group_size[1], (unsigned long long)s->group_size[2]);
+    if (s->subgroup_size_count) printf("%ssub-groups of", indent);
+    for (size_t n = 0; n < s->subgroup_size_count; n++)
+        printf("%s %u", n ? "," : "", (unsigned)s->subgroup_sizes[n]);
+}
+
 static bool first_device;
 
 static void print_device(void *user, const spvf_device_info *d) {
@@ -89,6 +110,7 @@ static void print_device(void *user, const spvf_device_info *d) {
     if (d->can->subgroup_size)
         printf("; sub-groups of %u work-item%s", (unsigned)d->can->subgroup_size,
                d->can->subgroup_size == 1 ? "" : "s");
+    if (cli_has("-v")) tell_sizes(d->sizes);
     putchar('\n');
 }
 

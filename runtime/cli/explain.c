@@ -24,7 +24,9 @@ static bool explain_group(const char *file, spvf_plan *plan, size_t index, spvf_
     const spvf_explain_options o = wanted();
     bool ok = spvf_plan_explain_with(plan, index, &o, out) == SPVF_OK;
     if (*out && !(*out)->fused && cli_has("--strict")) ok = false;
-    if (!ok) fprintf(stderr, "%s: error: fuse group %zu was not fused\n", file, index + 1);
+    if (!ok)
+        fprintf(stderr, "%s: error: group '%s' was not fused\n", file,
+                spvf_plan_group_name(plan, index));
     return ok;
 }
 

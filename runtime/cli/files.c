@@ -5,6 +5,7 @@
  */
 #include "runtime/cli/cli.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,14 +29,16 @@ static char *read_stream(FILE *f, size_t *size) {
 
 char *cli_read(const char *path, size_t *size) {
     bool standard = strcmp(path, "-") == 0;
+    errno = 0;
     FILE *f = standard ? stdin : fopen(path, "rb");
     char *data = f ? read_stream(f, size) : NULL;
+    int why = errno;
     bool large = data && *size > SPVF_MAX_FILE_SIZE;
     if (!data || large || ferror(f)) {
         if (large)
             fprintf(stderr, "%s: error: has more than %zu bytes\n", path, SPVF_MAX_FILE_SIZE);
         else
-            fprintf(stderr, "%s: error: cannot be read\n", path);
+            fprintf(stderr, "%s: error: cannot be read: %s\n", *path ? path : "''", strerror(why));
         free(data);
         data = NULL;
     }
@@ -58,7 +61,9 @@ bool cli_write(const char *path, const void *data, size_t size) {
     FILE *f = standard ? stdout : fopen(path, "wb");
     bool ok = f && fwrite(data, 1, size, f) == size;
     if (f) ok = (standard ? fflush(f) : fclose(f)) == 0 && ok;
-    if (!ok) fprintf(stderr, "%s: error: cannot be written\n", standard ? "standard output" : path);
+    if (!ok)
+        fprintf(stderr, "%s: error: cannot be written: %s\n", standard ? "standard output" : path,
+                strerror(errno));
     return ok;
 }
 

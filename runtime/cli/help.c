@@ -4,10 +4,18 @@
 
 #include <string.h>
 
-/* A column of so many characters, each of which may have several bytes. */
+enum { LEFT = 26 }; /* characters of the column of options */
+
+/* Characters, each of which may have several bytes. */
+static int columns_of(const char *text) {
+    int n = 0;
+    for (; *text; text++) n += (*text & 0xc0) != 0x80;
+    return n;
+}
+
 static void print_column(FILE *f, const char *text, int width) {
-    for (const char *at = text; *at; at++) width -= (*at & 0xc0) != 0x80;
-    fprintf(f, "  %s%*s ", text, width > 0 ? width : 0, "");
+    int left = width - columns_of(text);
+    fprintf(f, "  %s%*s ", text, left > 0 ? left : 0, "");
 }
 
 void cli_print_commands(FILE *f) {
@@ -27,7 +35,10 @@ static void print_options(FILE *f, const cli_option *list) {
         bool is_short = o->name[1] != '-';
         snprintf(left, sizeof left, "%s%s%s%s", is_short ? "" : "    ", o->name,
                  o->value ? " " : "", o->value ? o->value : "");
-        print_column(f, left, 26);
+        if (columns_of(left) > LEFT)
+            fprintf(f, "  %s\n%*s", left, LEFT + 3, "");
+        else
+            print_column(f, left, LEFT);
         fprintf(f, "%s\n", o->help);
     }
 }

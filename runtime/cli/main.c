@@ -37,8 +37,22 @@ static int run_command(const cli_command *c, char **argv, const char **files) {
     if (cli_has("-h")) return cli_print_help(stdout, c), CLI_OK;
     if (cli_get("--trace")) setenv("SPVFUSE_TRACE", cli_get("--trace"), 1);
     if (n >= c->nfiles - c->optional || (c->alone && cli_has(c->alone))) return c->run(files);
+    fprintf(stderr, "spvfuse %s: %s is missing\n\n", c->name, c->arguments);
     cli_print_help(stderr, c);
     return CLI_USAGE;
+}
+
+/* Before a command there are two options. */
+static void refuse_option(const char *name) {
+    cli_suggestion s = {.given = name};
+    cli_suggest(&s, "--help");
+    cli_suggest(&s, "--version");
+    if (s.nearest)
+        fprintf(stderr, "spvfuse: unknown option '%s'; did you mean '%s'?\n", name, s.nearest);
+    else
+        fprintf(stderr,
+                "spvfuse: unknown option '%s'; options follow a command, see 'spvfuse --help'\n",
+                name);
 }
 
 static int dispatch(int argc, char **argv) {
@@ -47,7 +61,8 @@ static int dispatch(int argc, char **argv) {
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         return cli_print_commands(stdout), CLI_OK;
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
-        return printf("spvfuse %d.%d\n", SPVF_VERSION_MAJOR, SPVF_VERSION_MINOR), CLI_OK;
+        return printf("spvfuse %s\n", spvf_version_text()), CLI_OK;
+    if (*name == '-') return refuse_option(name), CLI_USAGE;
     const cli_command *c = cli_find_command(name);
     const char **files = c ? calloc((size_t)argc, sizeof *files) : NULL;
     int rc = files ? run_command(c, argv + 2, files) : c ? CLI_FAILED : CLI_USAGE;

@@ -19,8 +19,7 @@ static void print_text(const char *s) {
 static void print_head(const char *name, const char *help) {
     printf(".TH \"");
     for (const char *s = name; *s; s++) putchar(*s >= 'a' && *s <= 'z' ? *s - 'a' + 'A' : *s);
-    printf("\" \"1\" \"\" \"spvfuse %d.%d\" \"spvfuse\"\n.SH NAME\n", SPVF_VERSION_MAJOR,
-           SPVF_VERSION_MINOR);
+    printf("\" \"1\" \"\" \"spvfuse %s\" \"spvfuse\"\n.SH NAME\n", spvf_version_text());
     print_text(name);
     printf(" \\- ");
     print_text(help);
@@ -28,9 +27,10 @@ static void print_head(const char *name, const char *help) {
 }
 
 static void print_synopsis(const cli_command *c) {
-    printf(".B spvfuse %s\n.RI \"", c->name);
+    printf(".B spvfuse %s\n", c->name);
+    if (*c->arguments) printf(".I \"");
     print_text(c->arguments);
-    printf("\" [options]\n");
+    printf(*c->arguments ? "\"\n[options]\n" : "[options]\n");
 }
 
 static void print_options(const cli_option *list) {

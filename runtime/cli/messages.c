@@ -151,9 +151,9 @@ void cli_print_times(FILE *f) {
     }
     qsort(order, time_count, sizeof *order, by_time);
     for (unsigned n = 0; n < time_count; n++)
-        fprintf(f, "%-20s%10.3f ms%6.1f %%%6u runs\n", times[order[n].k].name,
+        fprintf(f, "%-20s%10.3f ms%6.1f %%%6u run%s\n", times[order[n].k].name,
                 (double)order[n].ns / 1e6, sum ? 100.0 * (double)order[n].ns / (double)sum : 0,
-                times[order[n].k].runs);
+                times[order[n].k].runs, times[order[n].k].runs == 1 ? "" : "s");
     fprintf(f, "%-20s%10.3f ms\n", "all", (double)sum / 1e6);
 }
 

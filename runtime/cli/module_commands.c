@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static bool emit(spvf_module *m, const char *target, const char *path) {
     spvf_blob blob;
@@ -112,17 +113,52 @@ static const char *extension_of(const char *target) {
                                               : target;
 }
 
-/* Of several inputs: each name with the ending, here or in the folder of -o. */
-static bool write_each(const char *const *files, const char *ending, output t) {
-    const char *folder = cli_get("-o");
-    char path[1024];
+/* Of several inputs: the name with another ending, here or in the folder of -o.  For free(); NULL:
+ * no memory. */
+static char *output_name(const char *file, const char *ending) {
+    const char *folder = cli_get("-o"), *slash = strrchr(file, '/'),
+               *name = slash ? slash + 1 : file;
+    const char *dot = strrchr(name, '.');
+    int length = (int)(dot && dot != name ? (size_t)(dot - name) : strlen(name));
+    size_t size = (folder ? strlen(folder) : 0) + strlen(name) + strlen(ending) + 3;
+    char *path = malloc(size);
+    if (path)
+        snprintf(path, size, "%s%s%.*s.%s", folder ? folder : "", folder ? "/" : "", length, name,
+                 ending);
+    return path;
+}
+
+static bool is_same_file(const char *a, const char *b) {
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* No input is written over, and no two become one file. */
+static bool has_own_name(const char *const *files, size_t n, const char *path, const char *ending) {
     bool ok = true;
-    for (; *files; files++) {
-        const char *slash = strrchr(*files, '/'), *name = slash ? slash + 1 : *files;
-        snprintf(path, sizeof path, "%s%s%.*s.%s", folder ? folder : "", folder ? "/" : "",
-                 (int)strcspn(name, "."), name, ending);
+    for (size_t k = 0; ok && files[k]; k++) {
+        char *other = k < n ? output_name(files[k], ending) : NULL;
+        if (is_same_file(files[k], path)) {
+            fprintf(stderr, "%s: error: would be written over; -o FOLDER names another place\n",
+                    path);
+            ok = false;
+        } else if (other && strcmp(other, path) == 0) {
+            fprintf(stderr, "%s: error: both '%s' and '%s' would become this file\n", path,
+                    files[k], files[n]);
+            ok = false;
+        }
+        free(other);
+    }
+    return ok;
+}
+
+static bool write_each(const char *const *files, const char *ending, output t) {
+    bool ok = true;
+    for (size_t n = 0; files[n]; n++) {
+        char *path = output_name(files[n], ending);
         t.path = path;
-        ok &= transform(*files, &t) == CLI_OK;
+        ok &= path && has_own_name(files, n, path, ending) && transform(files[n], &t) == CLI_OK;
+        free(path);
     }
     return ok;
 }
@@ -148,16 +184,33 @@ static int run_opt(const char *const *files) {
     return ok ? CLI_OK : CLI_FAILED;
 }
 
-static bool is_wrong(const char *target, bool several) {
-    const char *what = NULL;
+static bool is_identifier(const char *s) {
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
+    return *s && !(*s >= '0' && *s <= '9') && !s[strspn(s, letters)];
+}
+
+/* An option of objects for another target; NULL: there is none. */
+static const char *misplaced(const char *target) {
+    static const char *const only[] = {"-S", "-g", "--abi", "--regalloc", "--header", "--table"};
     bool object = strncmp(target, "x86_64", 6) == 0;
-    if (cli_has("--header") && (!object || cli_has("--abi")))
-        what = "--header describes objects of -t x86_64 without --abi";
-    if (cli_has("--table") && (!object || cli_has("--abi")))
-        what = "--table is for objects of -t x86_64 without --abi";
-    if (cli_has("--header") && several) what = "--header is that of one module";
-    if (what) fprintf(stderr, "spvfuse compile: %s\n", what);
-    return what != NULL;
+    for (size_t n = 0; n < sizeof only / sizeof *only; n++)
+        if (cli_has(only[n]) && (!object || (n > 3 && cli_has("--abi")))) return only[n];
+    return NULL;
+}
+
+static bool is_wrong(const char *target, bool several) {
+    const char *what = misplaced(target);
+    if (what)
+        fprintf(stderr, "spvfuse compile: %s is for objects of -t x86_64%s\n", what,
+                strcmp(what, "--abi") != 0 && cli_has("--abi") ? " without --abi" : "");
+    else if (cli_has("--header") && several)
+        fprintf(stderr, "spvfuse compile: --header is that of one module\n");
+    else if (cli_has("--table") && !is_identifier(cli_get("--table")))
+        fprintf(stderr, "spvfuse compile: --table takes a name of C, not '%s'\n",
+                cli_get("--table"));
+    else
+        return false;
+    return true;
 }
 
 static int run_compile(const char *const *files) {

@@ -86,7 +86,11 @@ static bool add_spec(parsed *p, const char *value) {
 }
 
 static bool parse(parsed *p) {
+    static const char *const names[] = {"--define", "--specialize", "--spec"};
     const char *value;
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+        if ((value = cli_get_nth(names[n], MOST)) != NULL)
+            return fail("one option too many:", value);
     for (int n = 0; n < MOST && (value = cli_get_nth("--define", n)); n++)
         if (!add_definition(p, value)) return false;
     for (int n = 0; n < MOST && (value = cli_get_nth("--specialize", n)); n++)

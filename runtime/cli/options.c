@@ -88,8 +88,10 @@ static unsigned distance(const char *a, const char *b) {
 
 void cli_suggest(cli_suggestion *s, const char *name) {
     if (!name) return;
-    unsigned d = distance(s->given, name);
     size_t length = strlen(s->given);
+    bool begins = length > 2 && strncmp(s->given, name, length) == 0;
+    unsigned d = begins ? 1 : distance(s->given, name);
+    if (length < 4 && !begins) return; /* short words are all near to each other */
     if (d > (length < 6 ? 1 : 2) || (s->nearest && d >= s->distance)) return;
     s->nearest = name;
     s->distance = d;
@@ -161,6 +163,7 @@ static bool take_option(const cli_command *c, char **argv, int *i) {
     if (!value) return wrong(c, "a value is missing after", o->name);
     const char *fault = o->value ? fault_of(o, value) : NULL;
     if (fault) return wrong(c, fault, value);
+    if (o->value && !cli_check_value(c, o, value)) return false;
     given[ngiven].option = o;
     given[ngiven++].value = value;
     return true;
@@ -194,7 +197,9 @@ uint64_t cli_number(const char *name) {
 static const char *read_sizes(const char *s, uint64_t out[3], uint32_t *n) {
     for (*n = 0; *n < 3 && *s >= '0' && *s <= '9';) {
         char *end;
-        out[(*n)++] = strtoull(s, &end, 10);
+        errno = 0;
+        out[*n] = strtoull(s, &end, 10);
+        if (errno || !out[(*n)++]) return "?"; /* 0, or more than 64 bits */
         s = *end == ',' ? end + 1 : end;
     }
     return s;

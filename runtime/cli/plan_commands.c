@@ -22,6 +22,11 @@ static spvf_status fuse_group(spvf_plan *plan, size_t index, spvf_blob *blob) {
     return status;
 }
 
+static bool tell_refused(const char *file, const char *group) {
+    fprintf(stderr, "%s: error: group '%s' was not fused\n", file, group);
+    return false;
+}
+
 /* All groups are fused and explained.  The first one is wanted; that a later one is refused takes
  * nothing away from it. */
 static bool fuse_all(const char *file, spvf_plan *plan, spvf_blob *blob) {
@@ -30,8 +35,7 @@ static bool fuse_all(const char *file, spvf_plan *plan, spvf_blob *blob) {
         spvf_status status = fuse_group(plan, i, i ? NULL : blob);
         bool harmless = i > 0 && !cli_has("--strict") && status == SPVF_ERROR_REFUSED;
         if (status == SPVF_OK || harmless) continue;
-        fprintf(stderr, "%s: error: fuse group %zu was not fused\n", file, i + 1);
-        ok = false;
+        ok = tell_refused(file, spvf_plan_group_name(plan, i));
     }
     return ok;
 }
@@ -40,7 +44,8 @@ static bool fuse_named(const char *file, spvf_plan *plan, spvf_blob *blob) {
     const char *wanted = cli_get("--group"), *name;
     cli_suggestion s = {.given = wanted};
     for (size_t i = 0; (name = spvf_plan_group_name(plan, i)) != NULL; i++) {
-        if (strcmp(name, wanted) == 0) return fuse_group(plan, i, blob) == SPVF_OK;
+        if (strcmp(name, wanted) == 0)
+            return fuse_group(plan, i, blob) == SPVF_OK || tell_refused(file, name);
         cli_suggest(&s, name);
     }
     fprintf(stderr, "%s: error: the plan has no group '%s'", file, wanted);

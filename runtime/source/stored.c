@@ -97,9 +97,10 @@ static bool is_same(ir_arena *a, const file_record *r, const char *path) {
 /* -------------------------------------------------------------------------------------- the key */
 
 static void add_text(rt_hash *h, const char *text) {
-    uint64_t n = text ? strlen(text) : UINT64_MAX;
-    rt_hash_add(h, &n, sizeof n);
-    if (text) rt_hash_add(h, text, n);
+    if (text)
+        rt_hash_bytes(h, text, strlen(text));
+    else
+        rt_hash_number(h, UINT64_MAX);
 }
 
 static void add_program(rt_hash *h, const char *path) {

@@ -20,13 +20,6 @@
 static_assert(sizeof(cg_ptx_options) == 16 && sizeof(rt_ptx_options) == 56,
               "a new option belongs in the key");
 
-static void add_number(rt_hash *h, uint64_t n) { rt_hash_add(h, &n, sizeof n); }
-
-static void add_bytes(rt_hash *h, const void *bytes, size_t n) {
-    add_number(h, n);
-    rt_hash_add(h, bytes, n);
-}
-
 static void add_options(rt_hash *h, const rt_ptx_options *o) {
     const cg_ptx_options *c = &o->code;
     const uint64_t numbers[] = {c->sm,       c->exact,   c->offset,       c->wide,
@@ -34,11 +27,11 @@ static void add_options(rt_hash *h, const rt_ptx_options *o) {
                                 c->coarsen,  o->parts,   o->print != NULL};
     const char *only = o->only ? o->only : "";
     rt_hash_add(h, numbers, sizeof numbers);
-    add_bytes(h, only, strlen(only));
-    add_number(h, o->constants.n);
+    rt_hash_bytes(h, only, strlen(only));
+    rt_hash_number(h, o->constants.n);
     for (uint32_t n = 0; n < o->constants.n; n++) {
-        add_number(h, o->constants.list[n].param);
-        add_bytes(h, o->constants.list[n].bytes, (size_t)o->constants.list[n].size);
+        rt_hash_number(h, o->constants.list[n].param);
+        rt_hash_bytes(h, o->constants.list[n].bytes, (size_t)o->constants.list[n].size);
     }
 }
 
@@ -57,10 +50,10 @@ static rt_key key_of(const ir_module *m, const rt_ptx_options *o, ir_arena *scra
     foreach_func (f, m) {
         if (!(f->flags & IR_FUNC_KERNEL) || ir_is_declaration(f)) continue;
         *ir_push(scratch, &kernels) = f;
-        add_bytes(&h, f->name, strlen(f->name));
+        rt_hash_bytes(&h, f->name, strlen(f->name));
     }
     if (kernels.n) ir_contents(kernels.data, kernels.n, &content, &globals);
-    add_bytes(&h, content.data, content.n);
+    rt_hash_bytes(&h, content.data, content.n);
     rt_hash_end(&h, key.bytes);
     return key;
 }

@@ -104,6 +104,28 @@ Test(cache, blake2b) {
                 "46514f71bd0672bb5c7c33206b4e91c653e97723aab6d5b78a4750bf11920f76");
 }
 
+/* Two texts are not the same as one, wherever it is cut; a number has 8 bytes. */
+static void hash_two(const char *a, const char *b, uint8_t out[RT_HASH_BYTES]) {
+    rt_hash h;
+    rt_hash_begin(&h);
+    rt_hash_bytes(&h, a, strlen(a));
+    rt_hash_bytes(&h, b, strlen(b));
+    rt_hash_end(&h, out);
+}
+
+Test(cache, parts_of_a_hash) {
+    uint8_t one[RT_HASH_BYTES], other[RT_HASH_BYTES];
+    rt_hash h;
+    hash_two("ab", "c", one);
+    hash_two("a", "bc", other);
+    cr_expect(memcmp(one, other, sizeof one) != 0);
+    rt_hash_begin(&h);
+    rt_hash_number(&h, 2);
+    rt_hash_add(&h, "ab\1\0\0\0\0\0\0\0c", 11);
+    rt_hash_end(&h, other);
+    cr_expect(memcmp(one, other, sizeof one) == 0);
+}
+
 /* -------------------------------------------------------------------------------------- entries */
 
 Test(cache, what_was_written_is_found) {

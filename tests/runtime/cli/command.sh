@@ -167,7 +167,7 @@ expect 0 'target 64*' '' "$spvfuse" opt /dev/stdin <k.ir
 full() { "$@" >/dev/full; }
 for command in 'info k.ir' 'info --json k.ir' 'run good.plan' devices 'opt k.ir' --help; do
     # shellcheck disable=SC2086
-    expect 1 '' 'standard output: error: cannot be written' full "$spvfuse" $command
+    expect 1 '' 'standard output: error: cannot be written*' full "$spvfuse" $command
 done
 
 # ---- help: descriptions are in one column, whatever the bytes of a character
@@ -216,7 +216,7 @@ expect 1 '' "*layout-mismatch: the module has no structure 'other'*" \
     "$spvfuse" info --layout wrong.layout closure.ir
 expect 1 '' "broken.layout:1:9: error: expected the name of a structure, found 'acc'" \
     "$spvfuse" opt --layout broken.layout closure.ir
-expect 1 '' 'none.layout: error: cannot be read' "$spvfuse" info --layout none.layout closure.ir
+expect 1 '' 'none.layout: error: cannot be read*' "$spvfuse" info --layout none.layout closure.ir
 expect 1 '' 'zero.layout: error: the text has a zero byte' \
     "$spvfuse" info --layout zero.layout closure.ir
 
@@ -287,20 +287,20 @@ expect 1 '' "*error: kernel 'calls': it calls 'far'*" "$spvfuse" run refused.pla
 # ---- fuse
 expect 0 'target 64*kernel @a(*' 'two.plan:7:6: warning: not fused: different local sizes*' \
     "$spvfuse" fuse two.plan -t ir
-expect 1 '' '*warning: not fused: different local*two.plan: error: fuse group 2 was not fused' \
+expect 1 '' '*warning: not fused: different local*two.plan: error: group ?b? was not fused' \
     "$spvfuse" fuse two.plan -t ir --strict
-expect 1 '' '*wrong.plan: error: fuse group 1 was not fused' "$spvfuse" fuse wrong.plan
+expect 1 '' '*wrong.plan: error: group ?*? was not fused' "$spvfuse" fuse wrong.plan
 
 # ---- explain
 expect 0 '4 launches become *group a: fused*0: @put on {64/16}*p: argument 0*group b: not*?fuse.request?*cure: *' '' \
     "$spvfuse" explain -v two.plan
 expect 0 '*b is not fused: *?fuse.request?*a: @put, @put become one kernel*b: @put, @put are not*cure: *' '' \
     "$spvfuse" explain two.plan
-expect 1 '*group b: not fused*' 'two.plan: error: fuse group 2 was not fused' \
+expect 1 '*group b: not fused*' 'two.plan: error: group ?b? was not fused' \
     "$spvfuse" explain -v two.plan --strict
 expect 0 '*work-groups depend on each other: @write (*:7)*cure: end the group*' '' \
     "$spvfuse" explain -v turn.plan
-expect 1 '*not fused*' '*error: not fused: work-groups*error: fuse group 1 was not fused' \
+expect 1 '*not fused*' '*error: not fused: work-groups*error: group ?*? was not fused' \
     "$spvfuse" explain -v strict.plan
 expect 0 '*"file":"a?"b??c?u0009.cl","line":7,"column":2*' '' "$spvfuse" explain turn.plan --json
 expect 0 '*"global":?"1152921504606846976"?*' '' "$spvfuse" explain huge.plan --json
@@ -351,7 +351,7 @@ expect 1 '' 'cut.spvc: error: byte 0x10, header: size *, where there are 100 byt
 expect 1 '' '*x: error: cannot be read*' "$spvfuse" pack k.ir x -o c.spvc
 expect 1 '' '*good.plan: it is neither a container nor code that is known*' "$spvfuse" pack good.plan
 expect 2 '' '*-o is needed*' "$spvfuse" unpack c.spvc
-expect 2 '' 'usage: spvfuse pack *' "$spvfuse" pack
+expect 2 '' 'spvfuse pack: ?TARGET=?FILE… is missing*usage: spvfuse pack *' "$spvfuse" pack
 
 # ---- run
 expect 0 'x?0..0? = 1' '' "$spvfuse" run good.plan
@@ -359,7 +359,7 @@ expect 1 '*' '*no end after 1 instructions of the work-group*' "$spvfuse" run go
 expect 1 '*' '*no end after 1 instructions of the work-group*' \
     "$spvfuse" run good.plan -d check --limit 1
 expect 1 '' "*unknown option 'v9' of device cpu*" "$spvfuse" run good.plan -d cpu:v9
-for name in gpu checks check:fast opencl:x opencl:100 opencl: cpux cuda:x cuda:; do
+for name in gpu check:fast opencl:x opencl:100 opencl: cuda:x cuda:; do
     expect 1 '' "*unknown device '$name': check, cpu, cpu:OPTION,OPTION …, opencl, opencl:N, cuda, cuda:N*" \
         "$spvfuse" run good.plan -d "$name"
 done

@@ -17,12 +17,13 @@ prints() {
     "$@" >"$work/out" 2>&1
     [ $? = "$status" ] && grep -qF -- "$wanted" "$work/out" || { cat "$work/out"; return 1; }
 }
+version=$(sed -n 's/^#define SPVF_VERSION_[MP][A-Z]* //p' runtime/spvfuse.h | paste -sd .)
 commands=$("$spvfuse" help | sed -n 's/^  \([a-z]*\) .*/\1/p')
 check "commands" [ "$(echo "$commands" | wc -l)" -ge 16 ]
 
 # ---- names
-check "-V" prints 0 "spvfuse 0.1" "$spvfuse" -V
-check "--version" prints 0 "spvfuse 0.1" "$spvfuse" --version
+check "-V" prints 0 "spvfuse $version" "$spvfuse" -V
+check "--version" prints 0 "spvfuse $version" "$spvfuse" --version
 for help in -h --help help; do check "$help" prints 0 "usage: spvfuse COMMAND" "$spvfuse" $help; done
 for command in $commands; do
     for way in "$command -h" "$command --help" "help $command"; do
@@ -48,7 +49,34 @@ for name in -time --time -stats --stats -verify-each --verify-each; do
 done
 cp "$work/k.ir" "$work/-o"
 check "--" prints 0 "kernel scale" sh -c "cd '$work' && '$spvfuse' info -- -o"
-check "-- ends options" prints 1 "--json: error: cannot be read" "$spvfuse" info -- --json
+check "-- ends options" prints 1 "--json: error: cannot be read: No such file" "$spvfuse" info -- --json
+check "an option before a command" prints 2 "unknown option '--verison'; did you mean '--version'?" "$spvfuse" --verison
+check "an option of one letter" prints 2 "unknown option '-Z'; see 'spvfuse info --help'" "$spvfuse" info -Z
+check "no file" prints 2 "spvfuse info: FILE… is missing" "$spvfuse" info
+check "a folder" prints 1 "cannot be read: Is a directory" "$spvfuse" info "$work"
+check "a file without a name" prints 1 "'': error: cannot be read" "$spvfuse" info ''
+check "a file that cannot be written" prints 1 "cannot be written: No such file" "$spvfuse" opt "$kernels" -o "$work/no/x"
+check "a pass that is near" prints 2 "unknown pass 'mem2rge'; did you mean 'mem2reg'?" "$spvfuse" opt -p inline,mem2rge "$kernels"
+check "a stage that is near" prints 2 "did you mean 'select'?" "$spvfuse" compile -t x86_64 --stop-after slect "$kernels"
+check "a device that is near" prints 2 "unknown device 'cpuu'; did you mean 'cpu'?" "$spvfuse" run -d cpuu:v2 x.plan
+check "a target that is near" prints 2 "unknown target 'x86_64:v5'; did you mean" "$spvfuse" compile -t x86_64:v5 "$kernels"
+check "a target that begins so" prints 2 "did you mean 'x86_64'?" "$spvfuse" compile -t x86 "$kernels"
+check "the list standard" prints 0 "kernel @scale" "$spvfuse" opt -p standard,dce "$kernels"
+check "--abi of none" prints 2 "--abi takes 'nativecpu', not 'windows'" "$spvfuse" compile -t x86_64 --abi windows "$kernels"
+for option in -S -g "--abi nativecpu" "--regalloc stack"; do
+    # shellcheck disable=SC2086
+    check "$option of no object" prints 2 "${option%% *} is for objects of -t x86_64" "$spvfuse" compile -t ir $option "$kernels"
+done
+for name in '' 'a b' 9x; do
+    check "--table '$name'" prints 2 "--table takes a name of C" "$spvfuse" compile -t x86_64 --table "$name" "$kernels"
+done
+for range in 0 64/0 99999999999999999999 1,2,3,4 x; do
+    check "--range $range" prints 2 "'$range' is no range" "$spvfuse" opt --range "$range" "$kernels"
+done
+# shellcheck disable=SC2046
+check "options beyond those that there is room for" prints 1 "one option too many: '33=1'" \
+    "$spvfuse" info $(seq -f '--spec %g=1' 40) "$kernels"
+check "sizes of devices" prints 0 "work-groups of at most 65536 work-items" "$spvfuse" devices -v
 check "a value of --color" prints 2 "neither auto, always nor never" "$spvfuse" devices --color=blue
 
 # ---- completion
@@ -66,16 +94,17 @@ done
 check "no such shell" prints 2 "neither bash, zsh nor fish" "$spvfuse" completion csh
 cat >"$work/complete" <<'B'
 . "$1"
-compopt() { :; }
 shift
-COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE=$* COMP_POINT=${#COMP_LINE} COMP_WORDBREAKS=' =:'
+compopt() { echo "$2"; }
 _spvfuse
 echo "${COMPREPLY[*]}"
 B
 completes() { # WANTED WORD…
     wanted=$1
     shift
-    [ "$(bash "$work/complete" "$work/bash" "$@")" = "$wanted" ] || bash "$work/complete" "$work/bash" "$@"
+    bash "$work/complete" "$work/bash" "$@" >"$work/out"
+    [ "$(echo $(cat "$work/out"))" = "$wanted" ] || { cat "$work/out"; return 1; }
 }
 if command -v bash >/dev/null 2>&1; then
     check "commands" prints 0 "compile completion" bash "$work/complete" "$work/bash" spvfuse comp
@@ -83,7 +112,18 @@ if command -v bash >/dev/null 2>&1; then
     check "targets" prints 0 "x86_64:v3" bash "$work/complete" "$work/bash" spvfuse compile k.spv -t x86
     check "passes" prints 0 "simplifycfg" bash "$work/complete" "$work/bash" spvfuse opt --stop-after simpl
     check "devices" prints 0 "check" bash "$work/complete" "$work/bash" spvfuse run --device ch
-    check "files" completes "" spvfuse info doc
+    check "files" completes "default" spvfuse info doc
+    check "the folder of unpack" completes "dirnames" spvfuse unpack x -o ''
+    check "after =" completes "auto always never" spvfuse info --color=
+    check "after =, a part" completes "always" spvfuse info --color=al
+    check "after a colon" completes "v2 v3 v4" spvfuse compile -t x86_64:v
+    check "a list" completes "inline,mem2reg inline,memopt" spvfuse opt -p inline,mem
+    check "targets of reduce" completes "ir spirv" spvfuse reduce -t ''
+    check "actions of the cache" completes "stats verify clear" spvfuse cache ''
+    check "an action" completes "verify" spvfuse cache ver
+    check "the only value" completes "nativecpu" spvfuse compile --abi ''
+    check "a number" completes "" spvfuse opt --bisect ''
+    check "no argument" completes "" spvfuse devices ''
     check "commands for help" prints 0 "reduce" bash "$work/complete" "$work/bash" spvfuse help red
 fi
 
@@ -130,7 +170,17 @@ cp "$kernels" "$work/b.cl"
 check "info of two" prints 0 "b.cl:" "$spvfuse" info "$kernels" "$work/b.cl"
 check "one of them is missing" prints 1 "kernel slope" "$spvfuse" info nothing.spv "$work/b.cl"
 check "compile of two" sh -c "cd '$work' && '$spvfuse' compile -t x86_64:v2 '$kernels' b.cl && [ -s kernels.o ] && [ -s b.o ]"
-check "compile of two to a folder" sh -c "mkdir '$work/to' && '$spvfuse' compile -t spirv -o '$work/to' '$kernels' '$work/b.cl' && [ -s '$work/to/b.spv' ]"
+mkdir "$work/there"
+cp "$kernels" "$work/there/b.cl"
+check "two of one name" prints 1 "to/b.o: error: both 'b.cl' and 'there/b.cl' would become this file" \
+    sh -c "cd '$work' && mkdir to && '$spvfuse' compile -t x86_64:v2 -o to b.cl there/b.cl"
+check "the first of them" [ -s "$work/to/b.o" ]
+"$spvfuse" compile -t ir -o "$work/there/b.v1.ir" "$kernels"
+cp "$work/there/b.v1.ir" "$work/there/b.v2.ir"
+check "names with points" sh -c "cd '$work/there' && '$spvfuse' compile -t spirv b.v1.ir b.v2.ir && [ -s b.v1.spv ] && [ -s b.v2.spv ]"
+check "an input is not written over" prints 1 "b.v1.ir: error: would be written over" \
+    sh -c "cd '$work/there' && '$spvfuse' compile -t ir b.v1.ir b.v2.ir"
+check "compile of two to a folder" sh -c "'$spvfuse' compile -t spirv -o '$work/to' '$kernels' '$work/b.cl' && [ -s '$work/to/b.spv' ]"
 check "--table" sh -c "'$spvfuse' compile -t x86_64:v2 --table mine --header '$work/mine.h' '$kernels' -o '$work/m.o' &&
     nm '$work/m.o' | grep -q ' D mine' && ! nm '$work/m.o' | grep -q spvf_kernels && grep -q 'mine\[\]' '$work/mine.h'"
 check "--table of no object" prints 2 "--table is for objects" "$spvfuse" compile -t ir --table x "$kernels"
@@ -155,6 +205,8 @@ sys.exit(not (len(list) == 3 and list[0] and list[1] is None and list[2]))" "$wo
     fi
 done
 check "--group" "$spvfuse" fuse --group axpy "$work/p.plan" -o "$work/axpy.spv"
+printf 'buffer b f32[128]\nfuse bad {\n  launch "kernels.cl":scale global 64 args 2.0, b, b\n  launch "kernels.cl":slope global 64 args b, b\n}\n' >"$work/bad.plan"
+check "--group that is refused" prints 1 "bad.plan: error: group 'bad' was not fused" "$spvfuse" fuse --group bad "$work/bad.plan"
 check "--group of none" prints 1 "no group 'axpz'; did you mean 'axpy'?" "$spvfuse" fuse --group axpz "$work/p.plan"
 
 # ---- specialization constants
