@@ -224,11 +224,11 @@ void rt_warn_of_settings(spvf_context *c) {
     if (failure) warn_of_setting(c, failure);
 }
 
-spvf_status spvf_context_create(const spvf_context_options *options, spvf_context **out) {
+spvf_status rt_context_create(const spvf_context_options *options, spvf_context **out) {
     spvf_context_options o;
     if (!out) return SPVF_ERROR_ARGUMENT;
     *out = NULL;
-    if (!rt_take_options(NULL, __func__, &o, options)) return SPVF_ERROR_ARGUMENT;
+    if (!rt_take_options(NULL, "spvf_context_create", &o, options)) return SPVF_ERROR_ARGUMENT;
     if (!o.allocate != !o.release) return SPVF_ERROR_ARGUMENT;
     spvf_context *c = o.allocate ? o.allocate(o.alloc_user, sizeof *c) : malloc(sizeof *c);
     if (!c) return SPVF_ERROR_MEMORY;
@@ -239,9 +239,14 @@ spvf_status spvf_context_create(const spvf_context_options *options, spvf_contex
         spvf_context_destroy(c);
         return SPVF_ERROR_MEMORY;
     }
-    rt_warn_of_settings(c);
     *out = c;
     return SPVF_OK;
+}
+
+spvf_status spvf_context_create(const spvf_context_options *options, spvf_context **out) {
+    spvf_status status = rt_context_create(options, out);
+    if (status == SPVF_OK) rt_warn_of_settings(*out);
+    return status;
 }
 
 void spvf_context_destroy(spvf_context *c) {

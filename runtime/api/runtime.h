@@ -71,6 +71,8 @@ typedef struct {
 ir_saver *rt_bug_saver(void);
 /* A context in place; options NULL: defaults. */
 void rt_context_init(spvf_context *c, const spvf_context_options *options);
+/* spvf_context_create without those warnings: for contexts inside of the library. */
+spvf_status rt_context_create(const spvf_context_options *options, spvf_context **out);
 /* A warning for each environment variable that is not understood. */
 void rt_warn_of_settings(spvf_context *c);
 /* Runs body under the context's error handling and turns how it ended into a status. */

@@ -70,10 +70,21 @@ static int dispatch(int argc, char **argv) {
     return rc;
 }
 
+/* All messages are printed as they are.  A value that is not understood stays, for the warning. */
+static void forget_log(void) {
+    static const char *const values[] = {"warn", "info", "all"};
+    const char *value = getenv("SPVFUSE_LOG");
+    for (size_t k = 0; value && k < sizeof values / sizeof *values; k++)
+        if (strcmp(value, values[k]) == 0) {
+            unsetenv("SPVFUSE_LOG");
+            return;
+        }
+}
+
 /* Either all that was printed has arrived, or the command has failed. */
 int main(int argc, char **argv) {
     arguments = argv;
-    unsetenv("SPVFUSE_LOG"); /* all messages are printed as they are */
+    forget_log();
     int rc = dispatch(argc, argv);
     bool arrived = fflush(stdout) == 0 && !ferror(stdout);
     if (arrived || rc != CLI_OK) return rc;

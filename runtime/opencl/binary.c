@@ -1,4 +1,5 @@
-/* binary.c — programs as bytes that last: a header, the values of specialization constants, SPIR-V.
+/* binary.c — programs as bytes that last: a header, the values of specialization constants, SPIR-V,
+ * and the source, where reports or debuggers want it.
  *
  * A container (docs/CONTAINER.md) is such a program, too, with default values.
  *
@@ -10,15 +11,15 @@
 
 #include <stdlib.h>
 
-enum { LAYOUT = 2 };
+enum { LAYOUT = 3 };
 static const char magic[8] = "SPVFOCL";
 
 typedef struct {
     char magic[8];
     uint32_t layout, type;
     uint32_t uniform, arg_info;
-    uint64_t spec_count, il_size;
-    uint64_t checksum; /* of the whole with 0 here */
+    uint64_t spec_count, il_size, source_size; /* with the 0 at its end, or 0: none */
+    uint64_t checksum;                         /* of the whole with 0 here */
 } header;
 
 static uint64_t checksum(const header *h, const void *rest, size_t size) {
@@ -39,7 +40,8 @@ static void put_specs(char *to, const ocl_code *code) {
 }
 
 ocl_binary ocl_encode(const ocl_code *code) {
-    size_t specs = code->spec_count * sizeof *code->specs, rest = specs + code->il_size;
+    size_t source = code->source ? strlen(code->source) + 1 : 0;
+    size_t specs = code->spec_count * sizeof *code->specs, rest = specs + code->il_size + source;
     char *bytes = malloc(sizeof(header) + rest), *body = bytes + sizeof(header);
     if (!bytes) return (ocl_binary){0};
     header h = {.layout = LAYOUT,
@@ -47,10 +49,12 @@ ocl_binary ocl_encode(const ocl_code *code) {
                 .uniform = code->uniform,
                 .arg_info = code->arg_info,
                 .spec_count = code->spec_count,
-                .il_size = code->il_size};
+                .il_size = code->il_size,
+                .source_size = source};
     memcpy(h.magic, magic, sizeof magic);
     put_specs(body, code);
     memcpy(body + specs, code->il, code->il_size);
+    if (source) memcpy(body + specs + code->il_size, code->source, source);
     h.checksum = checksum(&h, body, rest);
     memcpy(bytes, &h, sizeof h);
     return (ocl_binary){bytes, sizeof h + rest};
@@ -68,15 +72,17 @@ static bool is_whole(const header *h, const void *rest, size_t size) {
         h->type > CL_PROGRAM_BINARY_TYPE_EXECUTABLE || (h->type & (h->type - 1)))
         return false;
     if (h->spec_count > size / sizeof(spvf_spec_value)) return false;
-    size_t specs = h->spec_count * sizeof(spvf_spec_value);
-    return h->il_size == size - specs && h->checksum == checksum(h, rest, size);
+    size_t left = size - h->spec_count * sizeof(spvf_spec_value);
+    if (h->il_size > left || h->source_size != left - h->il_size) return false;
+    if (h->source_size && ((const char *)rest)[size - 1]) return false;
+    return h->checksum == checksum(h, rest, size);
 }
 
 /* Of a container only the SPIR-V is of use here: it is a program that has been linked. */
 static bool decode_container(const void *bytes, size_t size, ocl_code *code) {
     spvf_context *context;
     spvf_container *c = NULL;
-    if (spvf_context_create(NULL, &context) != SPVF_OK) return false;
+    if (rt_context_create(NULL, &context) != SPVF_OK) return false;
     bool ok = spvf_container_load(context, "binary", bytes, size, &c) == SPVF_OK &&
               spvf_container_verify(c) == SPVF_OK;
     spvf_container_destroy(c);
@@ -94,12 +100,14 @@ bool ocl_decode(const void *bytes, size_t size, ocl_code *code) {
     const char *body = (const char *)bytes + sizeof h;
     if (!is_whole(&h, body, size - sizeof h)) return false;
     const spvf_spec_value *specs = (const void *)body;
+    const char *il = (const void *)(specs + h.spec_count);
     *code = (ocl_code){.type = h.type,
                        .uniform = h.uniform != 0,
                        .arg_info = h.arg_info != 0,
                        .specs = specs,
                        .spec_count = h.spec_count,
-                       .il = specs + h.spec_count,
-                       .il_size = h.il_size};
+                       .il = il,
+                       .il_size = h.il_size,
+                       .source = h.source_size ? il + h.il_size : NULL};
     return true;
 }

@@ -70,6 +70,7 @@ static void compile_source(job *j, ocl_code *code) {
                              .cache = path ? &rt_no_cache : ocl_cache(),
                              .seconds = rt_program_seconds()};
     code->il = rt_clc_compile(&j->build, rt_clc_find_toolchain(), &s, &code->il_size);
+    if (ocl_keeps_source() || path) code->source = j->program->source;
     code->uniform |= j->options.is_c1; /* which has no groups that are smaller at the ends */
     code->arg_info = j->options.arg_info;
 }
@@ -89,7 +90,10 @@ static void get_code(job *j, ocl_code *code) {
     switch (p->origin) {
     case OCL_FROM_SOURCE: compile_source(j, code); break;
     case OCL_FROM_LINK: link_inputs(j, code); break;
-    case OCL_FROM_BINARY: ocl_decode(p->binary, p->binary_size, code); break;
+    case OCL_FROM_BINARY:
+        ocl_decode(p->binary, p->binary_size, code);
+        if (code->source) code->path = ocl_keep_source(&j->build.arena, code->source);
+        break;
     case OCL_FROM_IL:
         code->il = p->il;
         code->il_size = p->il_size;
@@ -113,8 +117,8 @@ static void make_all(void *arg) {
         j->built = ocl_make_built(&j->build, &code);
     else
         spvf_module_destroy(ocl_load(&j->build, "program", &code));
-    if (ocl_is_checking() && j->built && j->program->source)
-        rt_check_set_source(j->built->native, j->program->source);
+    if (ocl_is_checking() && j->built && code.source)
+        rt_check_set_source(j->built->native, code.source);
 }
 
 /* -------------------------------------------------------------------------------- begin and end */

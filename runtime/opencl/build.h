@@ -27,6 +27,8 @@ typedef struct {
     size_t spec_count;
     const void *il;
     size_t il_size;
+    const char *source; /* where OpenCL C came from, for reports and debuggers; NULL: not kept */
+    const char *path;   /* of a file with that source; NULL: none.  No binary has it */
 } ocl_code;
 
 typedef struct {

@@ -110,6 +110,16 @@ static spvf_module *load(rt_build *b, const char *name, const ocl_code *code, bo
     ir_throw(cx, cx->status);
 }
 
+/* The source is in a file of this process, and not where the one was that made the binary. */
+static void rename_source(ir_module *m, const char *path) {
+    for (uint32_t k = 0; k < m->files.n; k++) {
+        const char *name = strrchr(m->files.data[k], '/');
+        if (strcmp(name ? name + 1 : m->files.data[k], "program.cl") == 0)
+            m->files.data[k] = ir_strdup(&m->arena, path);
+    }
+    m->source = 0;
+}
+
 spvf_module *ocl_load(rt_build *b, const char *name, const ocl_code *code) {
     return load(b, name, code, false);
 }
@@ -141,6 +151,7 @@ static void make(void *arg) {
     ir_ctx *cx = &m->build->context->cx;
     const spvf_kernel_info *k;
     spvf_module *module = m->built->module = load(m->build, "program", m->code, true);
+    if (m->code->path) rename_source(module->ir, m->code->path);
     if (!ocl_keeps_source() && spvf_module_optimize(module, NULL) != SPVF_OK)
         ir_throw(cx, cx->status);
     drop_refused(m->build, module);

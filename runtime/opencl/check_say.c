@@ -52,7 +52,9 @@ static void put_caret(FILE *f, const char *line, size_t n, uint32_t number, uint
     fprintf(f, "%5u | %.*s\n", number, (int)n, line);
     if (!column || column > n + 1) return;
     fputs("      | ", f);
-    for (uint32_t k = 0; k + 1 < column; k++) fputc(line[k] == '\t' ? '\t' : ' ', f);
+    /* A column is a byte; those that go on with a character have no place of their own. */
+    for (uint32_t k = 0; k + 1 < column; k++)
+        if (((unsigned char)line[k] & 0xc0) != 0x80) fputc(line[k] == '\t' ? '\t' : ' ', f);
     fputs("^\n", f);
 }
 
@@ -159,12 +161,12 @@ static void put_member(FILE *f, const char *name, const char *value) {
     put_string(f, value);
 }
 
-static void put_party(FILE *f, const char *name, const check_party *p) {
+static void put_party(FILE *f, const char *name, const char *kernel, const check_party *p) {
     fprintf(f, ",\"%s\":{\"global_id\":[%llu,%llu,%llu],\"group_id\":[%llu,%llu,%llu]", name,
             (unsigned long long)p->global_id[0], (unsigned long long)p->global_id[1],
             (unsigned long long)p->global_id[2], (unsigned long long)p->group_id[0],
             (unsigned long long)p->group_id[1], (unsigned long long)p->group_id[2]);
-    put_member(f, "function", p->function);
+    put_member(f, "function", is_kernel(p->function, kernel) ? kernel : p->function);
     put_member(f, "file", p->file ? shown_name(p->file) : NULL);
     if (p->file) fprintf(f, ",\"line\":%u,\"column\":%u", p->line, p->column);
     fputc('}', f);
@@ -183,8 +185,8 @@ static void put_json(FILE *f, const ocl_fault *fault) {
         put_member(f, "from", r->from);
         if (r->object) fprintf(f, ",\"offset\":%lld,\"size\":%u", (long long)r->offset, r->size);
         fprintf(f, ",\"count\":%llu", (unsigned long long)r->count);
-        put_party(f, "here", &r->here);
-        if (r->has_other) put_party(f, "other", &r->other);
+        put_party(f, "here", r->kernel, &r->here);
+        if (r->has_other) put_party(f, "other", r->kernel, &r->other);
     }
     fputs("}\n", f);
 }
@@ -194,8 +196,11 @@ static void put_json(FILE *f, const ocl_fault *fault) {
 /* 0: as without faults. */
 static int wanted_status(void) {
     bool any = output.faults[IR_ERROR] || output.faults[IR_WARNING];
-    return any ? (int)rt_setting_number(RT_ENV_CHECK_EXIT, 0) : 0;
+    unsigned long long status = rt_setting_number(RT_ENV_CHECK_EXIT, 0);
+    return any && status <= 255 ? (int)status : 0;
 }
+
+static const char *plural(unsigned n) { return n == 1 ? "" : "s"; }
 
 static void put_sum(FILE *f) {
     const unsigned *n = output.faults;
@@ -203,8 +208,9 @@ static void put_sum(FILE *f) {
         fprintf(f, "{\"kind\":\"sum\",\"errors\":%u,\"warnings\":%u,\"notes\":%u}\n", n[IR_ERROR],
                 n[IR_WARNING], n[IR_NOTE]);
     else
-        fprintf(f, "spvfuse check: %u errors, %u warnings, %u notes\n", n[IR_ERROR], n[IR_WARNING],
-                n[IR_NOTE]);
+        fprintf(f, "spvfuse check: %u error%s, %u warning%s, %u note%s\n", n[IR_ERROR],
+                plural(n[IR_ERROR]), n[IR_WARNING], plural(n[IR_WARNING]), n[IR_NOTE],
+                plural(n[IR_NOTE]));
 }
 
 IR_NORETURN static void leave(int status) {

@@ -311,7 +311,7 @@ void ocl_release_steps(ocl_steps *s) {
 static cl_int fuse(cl_command_buffer_khr b, ocl_steps *s, FILE *report) {
     const spvf_context_options o = {.size = sizeof o, .message = note, .message_user = report};
     job j = {.buffer = b, .steps = s, .fusion = s->fusion, .report = report};
-    if (spvf_context_create(&o, &s->fusion->context) != SPVF_OK) return CL_OUT_OF_HOST_MEMORY;
+    if (rt_context_create(&o, &s->fusion->context) != SPVF_OK) return CL_OUT_OF_HOST_MEMORY;
     ir_arena_init(&j.arena, &s->fusion->context->cx);
     spvf_status status = rt_guard(s->fusion->context, make_steps, &j);
     s->fusion->context->message = NULL; /* the report ends here */

@@ -4,7 +4,9 @@
  * of them.  Callbacks of destruction (of contexts and of memory objects) are a list to which any
  * thread may add; they are called in the reverse order of their registration.
  */
+#include "runtime/devices/cpu/cpu.h"
 #include "runtime/opencl/ocl.h"
+#include "runtime/source/source.h"
 
 #include <stdlib.h>
 
@@ -78,11 +80,26 @@ bool ocl_keep_properties(ocl_properties *to, const uint64_t *from) {
     return true;
 }
 
+static void warn_of_extension(void *user, const char *name, size_t length) {
+    spvf_context *own = user;
+    ir_report(&own->cx, (ir_message){.severity = IR_WARNING},
+              "SPVFUSE_WITHOUT_EXTENSIONS names '%.*s', which is no extension of this device",
+              length < 100 ? (int)length : 100, name);
+}
+
+static void tell(void *user, const spvf_message *m) {
+    cl_context c = user;
+    ocl_tell(c, m->formatted);
+}
+
 /* The callback of the context is told. */
 static void warn_of_settings(cl_context c) {
+    const spvf_context_options o = {.size = sizeof o, .message = tell, .message_user = c};
     spvf_context own;
-    ocl_open_context(c, &own);
+    rt_context_init(&own, &o);
     rt_warn_of_settings(&own);
+    rt_cpu_warn_of_setting(&own);
+    rt_clc_find_unknown(warn_of_extension, &own);
 }
 
 static cl_context new_context(const cl_context_properties *properties, context_notify *notify,

@@ -112,8 +112,7 @@ const rt_cache *ocl_cache(void) {
 
 static void open_base(void *arg) {
     spvf_context *c = &device.shared.context;
-    const char *unknown = rt_cpu_take_options(rt_setting(RT_ENV_CPU), arg);
-    if (unknown) rt_throw(c, IR_ERR_ARGUMENT, "SPVFUSE_CPU: unknown option '%s'", unknown);
+    rt_cpu_take_setting(arg); /* contexts of the program warn if that is not understood */
     if (!rt_cpu_level()) rt_throw(c, IR_ERR_DEVICE, "no code is made for this processor");
     device.shared.base = ocl_is_checking() ? open_check(c, arg) : rt_cpu_open_with(c, arg);
     device.shared.base->output = print;

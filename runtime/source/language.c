@@ -126,6 +126,22 @@ static void announce(void) {
     pthread_once(&once, announce_all);
 }
 
+static bool is_extension(const char *name, size_t length) {
+    for (unsigned n = 0; n < EXTENSIONS; n++)
+        if (strncmp(extensions[n].name, name, length) == 0 && !extensions[n].name[length])
+            return true;
+    return false;
+}
+
+void rt_clc_find_unknown(void (*say)(void *user, const char *name, size_t length), void *user) {
+    const char *s = rt_setting(RT_ENV_WITHOUT_EXTENSIONS);
+    for (; s && *s; s += strspn(s, " ,")) {
+        size_t n = strcspn(s, " ,");
+        if (n && !is_extension(s, n)) say(user, s, n);
+        s += n;
+    }
+}
+
 const char *rt_clc_words(void) {
     announce();
     return announced.words;

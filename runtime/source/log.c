@@ -37,7 +37,7 @@ static void note_message(void *user, const spvf_message *m) {
 bool rt_build_begin(rt_build *b) {
     const spvf_context_options o = {.size = sizeof o, .message = note_message, .message_user = b};
     *b = (rt_build){.context = NULL};
-    if (spvf_context_create(&o, &b->context) != SPVF_OK) return false;
+    if (rt_context_create(&o, &b->context) != SPVF_OK) return false;
     ir_arena_init(&b->arena, &b->context->cx);
     ir_arena_init(&b->log_arena, &b->log_memory);
     b->log.arena = &b->log_arena;

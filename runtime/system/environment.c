@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef enum { NUMBER, COUNT, SIZE, FLAG, WORD, WORDS, VERSION, TEXT } kind;
+typedef enum { NUMBER, STATUS, COUNT, SIZE, FLAG, WORD, WORDS, VERSION, TEXT } kind;
 enum { NEW, OLD };
 
 typedef struct {
@@ -127,6 +127,7 @@ static bool is_understood(const row *r, const char *value) {
     unsigned long long n;
     switch (r->kind) {
     case NUMBER: return take_number(value, 1, &n);
+    case STATUS: return take_number(value, 1, &n) && n <= 255;
     case COUNT: return take_number(value, 0, &n);
     case SIZE: return take_size(value, &n);
     case FLAG: return (*value == '0' || *value == '1') && !value[1];
@@ -141,6 +142,7 @@ static bool is_understood(const row *r, const char *value) {
 static const char *wanted_by(const row *r) {
     switch (r->kind) {
     case NUMBER: return "a number from 1 on";
+    case STATUS: return "a number from 1 to 255";
     case COUNT: return "a number from 0 on";
     case SIZE: return "a number of bytes, with K, M or G after it or without";
     case FLAG: return "0 or 1";

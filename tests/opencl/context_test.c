@@ -173,3 +173,37 @@ Test(context, outlives_its_handle) {
         cr_expect(comes_true(has_been_called, calls));
     }
 }
+
+/* ----------------------------------------------------------------------------------- environment */
+
+static char told[2000];
+
+static void CL_CALLBACK keep(const char *info, const void *data, size_t size, void *user) {
+    (void)data, (void)size, (void)user;
+    snprintf(told + strlen(told), sizeof told - strlen(told), "%s\n", info);
+}
+
+/* The callback is told of values that are not understood.  They are ignored, and builds, which have contexts of
+ * their own, do not repeat it. */
+Test(settings, told) {
+    const char *source = "kernel void k(global int *y) { *y = 1; }";
+    setenv("SPVFUSE_PIN", "maybe", 1);
+    setenv("SPVFUSE_CPU", "simd=4,v9", 1);
+    setenv("SPVFUSE_WITHOUT_EXTENSIONS", "cl_khr_fp16 cl_khr_fp17", 1);
+    begin_opencl();
+    cl_context c = MAKE(clCreateContext(NULL, 1, &ocl.device, keep, NULL, &error));
+    cr_expect_not_null(strstr(told, "warning: SPVFUSE_PIN is 'maybe'"), "%s", told);
+    cr_expect_not_null(
+        strstr(told, "SPVFUSE_CPU is 'simd=4,v9', which is not understood from 'v9' on"), "%s",
+        told);
+    cr_expect_not_null(strstr(told, "names 'cl_khr_fp17', which is no extension"), "%s", told);
+    cr_expect_null(strstr(told, "names 'cl_khr_fp16'"), "%s", told);
+    cl_program p = MAKE(clCreateProgramWithSource(c, 1, &source, NULL, &error));
+    SUCCEEDS(clBuildProgram(p, 0, NULL, "", NULL, NULL));
+    char log[100];
+    SUCCEEDS(clGetProgramBuildInfo(p, ocl.device, CL_PROGRAM_BUILD_LOG, sizeof log, log, NULL));
+    cr_expect_str_eq(log, "");
+    SUCCEEDS(clReleaseProgram(p));
+    end_context(c);
+    end_opencl();
+}

@@ -99,6 +99,10 @@ says '#0  square (v=3)'
 says '#1  0x'
 says 'in heat (x='
 says '= 14'
+# A program that is made from a binary has its source, too.
+FROM_BINARY=1 ask heat -ex 'break heat' -ex run -ex 'info args'
+says 'int i = get_global_id(0);'
+says 'n = 8'
 # All of a kernel in one line: it stops where parameters and ids are known, once for each work-item.
 ask line -ex 'break line' -ex run -ex 'info args' -ex c -ex 'p x[3]' -ex 'p global_id'
 says 'n = 8'

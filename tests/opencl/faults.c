@@ -40,6 +40,7 @@ static bool make(world *w, const char *path, const char *kernel) {
     w->queue = clCreateCommandQueue(w->context, w->device, 0, NULL);
     w->program = clCreateProgramWithSource(w->context, 1, &source, NULL, NULL);
     if (clBuildProgram(w->program, 1, &w->device, "-cl-std=CL1.2", NULL, NULL)) return false;
+    w->program = made_from_binary(w->context, w->device, w->program);
     w->kernel = clCreateKernel(w->program, kernel, NULL);
     w->x =
         clCreateBuffer(w->context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, BYTES, numbers, NULL);

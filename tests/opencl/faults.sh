@@ -64,6 +64,21 @@ while read -r line; do
     check "a file with the name of JSON: $line" sh -c 'echo "$1" | "$0"' "$build/tests/json" "$line"
 done <"$work/log.json"
 
+# The source goes with the binary, which programs keep and load again.
+fault=read_beyond
+status_of 3 FROM_BINARY=1 SPVFUSE_CHECK_EXIT=3
+check "the source of a binary is quoted: $(cat "$work/out")" grep -q '^   10 |     y\[i\] = x\[i + 1\];$' "$work/out"
+fault=in_function
+status_of 0 SPVFUSE_CHECK_FORMAT=json
+check "JSON has the names of the source: $(cat "$work/out")" sh -c '! grep -q "\"function\":\"[^\"]*[.][0-9]" "$0"' "$work/out"
+fault=race_of_groups
+status_of 0 SPVFUSE_CHECK_FORMAT=json
+check "JSON has the name of the kernel: $(cat "$work/out")" grep -q '"function":"race_of_groups"' "$work/out"
+# A column is a byte, and the caret is below its character.
+sed 's|x\[i + 1\];|/* äöü */ x[i + 1];|' "$source" >"$work/words.cl"
+timeout 60 "$build/tests/opencl/faults" read_beyond "$work/words.cl" >"$work/out" 2>&1
+check "the caret is below a character: $(cat "$work/out")" grep -q '^      |                      ^$' "$work/out"
+
 # The report comes after what the program does when it ends.
 leave() {
     SPVFUSE_CHECK_LOG=$work/log OCL_ICD_VENDORS=$PWD/$build/spvfuse.icd timeout 60 "$work/leave" "$@"

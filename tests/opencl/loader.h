@@ -24,6 +24,21 @@ static inline bool find_implementation(void) {
     return setenv("OCL_ICD_VENDORS", strcat(path, "/spvfuse.icd"), 1) == 0;
 }
 
+/* With the variable FROM_BINARY: the same program, made from its binary; otherwise p itself. */
+static inline cl_program made_from_binary(cl_context c, cl_device_id d, cl_program p) {
+    size_t size = 0;
+    if (!getenv("FROM_BINARY")) return p;
+    clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL);
+    unsigned char *bytes = malloc(size);
+    clGetProgramInfo(p, CL_PROGRAM_BINARIES, sizeof bytes, &bytes, NULL);
+    const unsigned char *read = bytes;
+    cl_program again = clCreateProgramWithBinary(c, 1, &d, &size, &read, NULL, NULL);
+    if (again && clBuildProgram(again, 1, &d, "", NULL, NULL)) again = NULL;
+    clReleaseProgram(p);
+    free(bytes);
+    return again;
+}
+
 /* Stores the entry of that name, or NULL, in *to. */
 static inline void load_entry(cl_platform_id platform, const char *name, void *to) {
     void *entry = clGetExtensionFunctionAddressForPlatform(platform, name);

@@ -227,14 +227,34 @@ const char *rt_cpu_take_options(const char *list, rt_cpu_options *o) {
     return list && *list ? list : NULL;
 }
 
+#define OPTIONS                                                                                    \
+    "v2, v3, v4, icelake, simd=N, regalloc=stack, seed=N, eager, untiered, quick, waiting, "       \
+    "cache, calls, recompile, caches=N, without=FACT"
+
+const char *rt_cpu_take_setting(rt_cpu_options *o) {
+    rt_cpu_options taken = *o;
+    const char *unknown = rt_cpu_take_options(rt_setting(RT_ENV_CPU), &taken);
+    if (!unknown) *o = taken;
+    return unknown;
+}
+
+void rt_cpu_warn_of_setting(spvf_context *context) {
+    rt_cpu_options o = {.cache = false};
+    const char *unknown = rt_cpu_take_setting(&o);
+    if (unknown)
+        ir_report(&context->cx, (ir_message){.severity = IR_WARNING},
+                  "SPVFUSE_CPU is '%.100s', which is not understood from '%.100s' on: it takes "
+                  "one or several of " OPTIONS,
+                  rt_setting(RT_ENV_CPU), unknown);
+}
+
+/* list NULL: what SPVFUSE_CPU says. */
 static void take_options(spvf_context *context, const char *list, rt_cpu_options *o) {
-    list = rt_cpu_take_options(list ? list : rt_setting(RT_ENV_CPU), o);
-    if (list)
-        rt_throw(context, IR_ERR_ARGUMENT,
-                 "unknown option '%s' of device cpu: v2, v3, v4, icelake, simd=N, regalloc=stack, "
-                 "seed=N, "
-                 "eager, untiered, quick, waiting, cache, calls, recompile, caches=N, without=FACT",
-                 list);
+    const char *unknown = list ? rt_cpu_take_options(list, o) : rt_cpu_take_setting(o);
+    if (!list)
+        rt_cpu_warn_of_setting(context);
+    else if (unknown)
+        rt_throw(context, IR_ERR_ARGUMENT, "unknown option '%s' of device cpu: " OPTIONS, unknown);
 }
 
 const char *spvf_default_device(const char **why_not) {
@@ -257,7 +277,7 @@ const char *rt_cpu_target(const rt_cpu_options *o, ir_arena *a) {
 
 const char *rt_default_target(ir_arena *a) {
     rt_cpu_options o = {.cache = false};
-    rt_cpu_take_options(rt_setting(RT_ENV_CPU), &o);
+    rt_cpu_take_setting(&o);
     return rt_cpu_target(&o, a);
 }
 

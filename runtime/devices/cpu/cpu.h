@@ -74,6 +74,10 @@ typedef struct {
 
 /* Takes options by their names; gives what is not known, or NULL.  (cpu.c) */
 const char *rt_cpu_take_options(const char *list, rt_cpu_options *o);
+/* Takes those of SPVFUSE_CPU, or none of them if one is not known, which it gives.  (cpu.c) */
+const char *rt_cpu_take_setting(rt_cpu_options *o);
+/* A warning if one of them is not known.  (cpu.c) */
+void rt_cpu_warn_of_setting(spvf_context *context);
 /* The name of the target that such a device makes code for; NULL: none. */
 const char *rt_cpu_target(const rt_cpu_options *o, ir_arena *a);
 /* The work-items of a full sub-group of a kernel, or of one that requires nothing (NULL).

@@ -359,6 +359,10 @@ expect 1 '*' '*no end after 1 instructions of the work-group*' "$spvfuse" run go
 expect 1 '*' '*no end after 1 instructions of the work-group*' \
     "$spvfuse" run good.plan -d check --limit 1
 expect 1 '' "*unknown option 'v9' of device cpu*" "$spvfuse" run good.plan -d cpu:v9
+expect 0 'x?0..0? = 1' "warning: SPVFUSE_CPU is 'v2,v9', which is not understood from 'v9' on: it takes*" \
+    env SPVFUSE_CPU=v2,v9 "$spvfuse" run good.plan
+expect 0 'x?0..0? = 1' "warning: SPVFUSE_LOG is 'loud', which is not understood: it takes one of warn, info, all" \
+    env SPVFUSE_LOG=loud "$spvfuse" run good.plan
 for name in gpu check:fast opencl:x opencl:100 opencl: cuda:x cuda:; do
     expect 1 '' "*unknown device '$name': check, cpu, cpu:OPTION,OPTION …, opencl, opencl:N, cuda, cuda:N*" \
         "$spvfuse" run good.plan -d "$name"
