@@ -121,6 +121,14 @@ static result enter(const char *symbol, bool needs_context) {
     return error;
 }
 
+/* Is it that which all calls give? */
+static bool is_loss(result error) {
+    pthread_mutex_lock(&fake.lock);
+    bool is = error == fake.lost;
+    pthread_mutex_unlock(&fake.lock);
+    return is;
+}
+
 #define ENTER(symbol, needs_context)                                                               \
     do {                                                                                           \
         result enter_error = enter(symbol, needs_context);                                         \
@@ -143,14 +151,24 @@ API int fake_cuda_has_failed(void) {
     return failed;
 }
 
-API unsigned fake_cuda_launches(void) { return fake.launches; }
-API unsigned fake_cuda_memories(void) { return fake.memories; }
-API unsigned fake_cuda_modules(void) { return fake.modules; }
-API unsigned fake_cuda_graphs(void) { return fake.graphs; }
-API unsigned fake_cuda_events(void) { return fake.events; }
+/* Threads of the device may still be changing it. */
+static unsigned count(const unsigned *n) {
+    pthread_mutex_lock(&fake.lock);
+    unsigned now = *n;
+    pthread_mutex_unlock(&fake.lock);
+    return now;
+}
+
+API unsigned fake_cuda_launches(void) { return count(&fake.launches); }
+API unsigned fake_cuda_memories(void) { return count(&fake.memories); }
+API unsigned fake_cuda_modules(void) { return count(&fake.modules); }
+API unsigned fake_cuda_graphs(void) { return count(&fake.graphs); }
+API unsigned fake_cuda_events(void) { return count(&fake.events); }
 API const fake_cuda_launch *fake_cuda_launch_at(unsigned n) { return &fake.launch[n]; }
 API void fake_cuda_run_with(void (*run)(const fake_cuda_launch *l, void **params)) {
+    pthread_mutex_lock(&fake.lock);
     fake.run = run;
+    pthread_mutex_unlock(&fake.lock);
 }
 
 API void fake_cuda_forget(void) {
@@ -439,12 +457,13 @@ API result cuEventDestroy_v2(event *e) {
 API result cuEventRecord(event *e, void *stream) {
     result error = enter("cuEventRecord", true);
     (void)stream;
-    if (error && error != fake.lost) return error;
     pthread_mutex_lock(&fake.lock);
     unsigned launches = fake.launches;
+    int lost = fake.lost;
     pthread_mutex_unlock(&fake.lock);
+    if (error && error != lost) return error;
     pthread_mutex_lock(&ends.lock);
-    *e = (event){++ends.given, launches, fake.lost, e->timed, true};
+    *e = (event){++ends.given, launches, lost, e->timed, true};
     pthread_mutex_unlock(&ends.lock);
     return OK;
 }
@@ -462,7 +481,7 @@ API result cuEventElapsedTime(float *ms, const event *from, const event *to) {
 
 API result cuEventQuery(event *e) {
     result error = enter("cuEventQuery", true);
-    if (error && error != fake.lost) return error;
+    if (error && !is_loss(error)) return error;
     pthread_mutex_lock(&ends.lock);
     waits++;
     error = has_come(e->number) ? e->status : NOT_READY;
@@ -472,7 +491,7 @@ API result cuEventQuery(event *e) {
 
 API result cuEventSynchronize(event *e) {
     result error = enter("cuEventSynchronize", true);
-    if (error && error != fake.lost) return error;
+    if (error && !is_loss(error)) return error;
     wait_until(e->number);
     return e->status;
 }
@@ -702,8 +721,9 @@ static result run_grid(const kernel_node *k) {
     if (fake.launches < MOST_LAUNCHES) fake.launch[fake.launches++] = l;
     result error = fail_as_told("kernel");
     if (error) fake.lost = error;
+    void (*run)(const fake_cuda_launch *, void **) = fake.run;
     pthread_mutex_unlock(&fake.lock);
-    if (!error && fake.run) fake.run(&l, k->params);
+    if (!error && run) run(&l, k->params);
     return error;
 }
 
