@@ -325,6 +325,10 @@ typedef struct {
     bool spilled;           /* a member: a constant buffer with all `size` bytes of the struct */
     bool used;              /* the kernel uses it, as far as passes have found out */
     spvf_arg_access access; /* of the kernel to the memory that a pointer leads to, at most */
+    /* Of a value, also where the module names no type: how many numbers it is, 1 or those of a vector;
+     * 0: it is none, or that is not known.  A vector of 3 has room for 4. */
+    uint32_t numbers;
+    bool floating; /* they are floating-point numbers */
 } spvf_arg_info;
 
 typedef struct {

@@ -13,6 +13,9 @@ spvf_arg_info rt_arg_info(const ir_module *m, ir_type t, const ir_param *p) {
         bool byval = ir_is_ptr(t);
         info.size = byval ? p->byval_size : ir_sizeof(m, t);
         info.align = byval ? p->align : (uint32_t)ir_alignof(m, t);
+        info.floating =
+            ir_is_float(ir_elem(t)) && ir_elem(t) != IR_BF16; /* C has no such numbers */
+        info.numbers = info.floating || ir_is_int(ir_elem(t)) ? ir_lanes(t) : 0;
     } else {
         info.align = p->align;
     }

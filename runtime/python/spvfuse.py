@@ -21,8 +21,10 @@ Arrays are anything with the buffer protocol: NumPy's arrays, array.array, bytea
 copied: on device cpu, kernels use the memory of the array itself, which has to be contiguous and
 writable.  An array lives at least as long as what it was given to.
 
-Values are Python's numbers, which take the type that the kernel declares, or scalars of NumPy, whose
-bytes are given as they are.
+Values are numbers of Python or NumPy, which take the type that the kernel has; for a vector a sequence
+of them.  Other values, such as structs, are given as bytes, or as an array, of the same size.
+
+Arrays that a kernel only reads may be read-only: those of NumPy, and bytes.
 
 What fails raises Error, with the messages of the library.  Objects release what they hold when they
 are collected; they may be used by any thread, but by one at a time.
@@ -30,6 +32,7 @@ are collected; they may be used by any thread, but by one at a time.
 from __future__ import annotations
 
 import ctypes
+import operator
 import os
 import pathlib
 import struct
@@ -39,7 +42,7 @@ from dataclasses import dataclass
 from typing import Any, Iterable, Mapping, Sequence, Tuple, Union
 
 __all__ = ["Argument", "Buffer", "Context", "Device", "DeviceInfo", "Error", "Fusion", "Graph", "Kernel", "Member",
-           "Module", "Program", "Refused", "features", "library_version", "version"]
+           "Module", "Parameter", "Program", "Refused", "features", "library_version", "version"]
 
 # --- the structures of spvfuse.h and spvfuse_queue.h; tests/python/layout.py compares them with C
 
@@ -75,7 +78,7 @@ class _ArgInfo(Structure):
                 ("align", c_uint32), ("constant", c_bool), ("read_only", c_bool), ("no_alias", c_bool),
                 ("specialized", c_bool), ("member", c_bool), ("padding", c_bool), ("closure", c_uint32),
                 ("offset", c_uint64), ("special", c_uint32), ("special_arg", c_uint32), ("spilled", c_bool),
-                ("used", c_bool), ("access", c_int)]
+                ("used", c_bool), ("access", c_int), ("numbers", c_uint32), ("floating", c_bool)]
 
 
 class _KernelInfo(Structure):
@@ -172,9 +175,15 @@ _on_device = CFUNCTYPE(None, c_void_p, POINTER(_DeviceInfo))
 
 
 def _open() -> ctypes.CDLL:
-    """The installed library, or that of the build in the same clone."""
-    beside = pathlib.Path(__file__).resolve().parents[2] / "build" / "libspvfuse.so"
-    return ctypes.CDLL(os.fspath(beside) if beside.exists() else "libspvfuse.so.0")
+    """The library of the build in the same clone, or in the folder that this module was installed below,
+    or what the system finds."""
+    above = pathlib.Path(__file__).resolve().parents
+    places = [above[2] / "build" / "libspvfuse.so", above[2] / "libspvfuse.so.0"] if len(above) > 2 else []
+    found = next((os.fspath(place) for place in places if place.exists()), "libspvfuse.so.0")
+    try:
+        return ctypes.CDLL(found)
+    except OSError as error:
+        raise ImportError(f"{error}; LD_LIBRARY_PATH names the folder that has libspvfuse.so.0") from error
 
 
 _library = _open()
@@ -242,9 +251,22 @@ class Refused(Error):
     """The kernels are fine, but cannot be fused."""
 
 
+def _size(number: Any) -> int:
+    """A number that is given as a size, also one of NumPy."""
+    size = operator.index(number)
+    if not 0 <= size < 1 << 64:
+        raise OverflowError(f"{size} is no size: it has to be at least 0, and to have 64 bits")
+    return size
+
+
+def _sizes(sizes: Sizes | None) -> list[int]:
+    if sizes is None:
+        return []
+    return [_size(n) for n in sizes] if hasattr(sizes, "__iter__") else [_size(sizes)]
+
+
 def _range(size: Sizes, local: Sizes | None) -> _Range:
-    sizes = [size] if isinstance(size, int) else list(size)
-    locals_ = [] if local is None else [local] if isinstance(local, int) else list(local)
+    sizes, locals_ = _sizes(size), _sizes(local)
     if not 1 <= len(sizes) <= 3 or (locals_ and len(locals_) != len(sizes)):
         raise ValueError("a range has 1 to 3 sizes, and as many local sizes, or none")
     pad = [0] * 3
@@ -274,12 +296,17 @@ class _Handle:
 
 @dataclass(frozen=True)
 class Argument:
-    """An argument of a kernel; size is that of a value in bytes, and 0 for others."""
+    """An argument of a kernel; size is that of a value in bytes, and 0 for others.
+
+    A value is so many `numbers`, several if it is a vector, and 0 if it is a struct; `floating` says of
+    which kind.  Both are known where `type_name` is None, too."""
     name: str | None
     type_name: str | None
     kind: str
     size: int
     read_only: bool
+    numbers: int = 0
+    floating: bool = False
 
 
 _KINDS = ("buffer", "local", "value", "image", "sampler")
@@ -299,8 +326,8 @@ class Kernel:
 
     @classmethod
     def _of(cls, info: _KernelInfo) -> Kernel:
-        args = tuple(Argument(_decoded(a.name), _decoded(a.type_name), _KINDS[a.kind], a.size, a.read_only)
-                     for a in (info.args[n][0] for n in range(info.arg_count)))
+        args = tuple(Argument(_decoded(a.name), _decoded(a.type_name), _KINDS[a.kind], a.size, a.read_only, a.numbers,
+                              a.floating) for a in (info.args[n][0] for n in range(info.arg_count)))
         return cls(info.name.decode(), args, _decoded(info.refusal))
 
 
@@ -380,21 +407,22 @@ class Context:
         self._check(_library.spvf_context_reproducer(self._handle, os.fsencode(folder), byref(plans)))
         return plans.value
 
-    def load(self, source: str | os.PathLike[str] | bytes, *, name: str | None = None,
+    def load(self, source: str | os.PathLike[str] | bytes | bytearray | memoryview, *, name: str | None = None,
              specs: Mapping[int, int] | None = None, build: str | None = None) -> Module:
         """Reads a file, or bytes: SPIR-V, text of the IR, a container, or OpenCL C.
 
         A file whose name ends in .cl is OpenCL C, and so is anything with `build`, the options of
         its compiler.  `specs` are the bits of specialization constants by their ids."""
-        code = source if isinstance(source, bytes) else pathlib.Path(source).read_bytes()
-        label = name or ("<bytes>" if isinstance(source, bytes) else os.fspath(source))
+        given = isinstance(source, (bytes, bytearray, memoryview))
+        code = bytes(source) if given else pathlib.Path(source).read_bytes()
+        label = name or ("<bytes>" if given else os.fspath(source))
         if build is None and label.endswith(".cl"):
             build = ""
         values = (_SpecValue * len(specs or {}))(*(specs or {}).items())
         options = _ModuleOptions(size=ctypes.sizeof(_ModuleOptions), specs=values, spec_count=len(values),
                                  opencl_c=build.encode() if build is not None else None)
         handle = c_void_p()
-        self._check(_library.spvf_module_load(self._handle, label.encode(), code, len(code),
+        self._check(_library.spvf_module_load(self._handle, os.fsencode(label), code, len(code),
                                               byref(options), byref(handle)))
         return Module(self, handle.value)
 
@@ -485,8 +513,6 @@ class Member:
     local: Sizes | None = None
 
 
-
-
 @dataclass(frozen=True)
 class Parameter:
     """What became of a parameter of a member: `use` is "argument", "same" (as an earlier one),
@@ -525,6 +551,7 @@ class Buffer(_Handle):
     """Memory that kernels are given: that of an array, or internal to a graph."""
 
     _kind = "buffer"
+    is_internal = False
 
 
 class Program(_Handle):
@@ -544,17 +571,48 @@ class Program(_Handle):
         self._context._check(_library.spvf_program_prepare(self._handle, name.encode(), byref(range_)))
 
 
+def _number(argument: Argument, size: int, value: Any) -> bytes:
+    """The bytes of a number, which has so many, as the kernel takes it."""
+    if argument.floating:
+        return struct.pack({2: "<e", 4: "<f", 8: "<d"}[size], value)
+    if hasattr(value, "is_integer") and not isinstance(value, int):  # a float
+        raise TypeError(f"argument {argument.name} is an integer, and cannot be {value!r}")
+    number = operator.index(value)
+    return number.to_bytes(size, "little", signed=number < 0)
+
+
+def _plain(value: Any) -> Any:
+    """A number of Python for one of NumPy; other values as they are."""
+    is_scalar = getattr(value, "shape", None) == () and hasattr(value, "item")
+    return value.item() if is_scalar else value
+
+
 def _value(argument: Argument, value: Any) -> bytes:
-    """The bytes of a number as the kernel takes it."""
-    if not isinstance(value, (bool, int, float)):
-        return bytes(value) if isinstance(value, bytes) else memoryview(value).tobytes()
-    floating = argument.type_name in ("half", "float", "double") or (
-        argument.type_name is None and isinstance(value, float))
-    if floating:
-        return struct.pack({2: "<e", 4: "<f", 8: "<d"}[argument.size], value)
-    if isinstance(value, float):
-        raise TypeError(f"argument {argument.name} is of type {argument.type_name}, not {value!r}")
-    return int(value).to_bytes(argument.size, "little", signed=value < 0)
+    """The bytes of a value as the kernel takes it: of a number, of several, or what is given."""
+    value, count = _plain(value), argument.numbers
+    element = argument.size // (4 if count == 3 else count) if count else 0
+    if count == 1 and isinstance(value, (bool, int, float)):
+        return _number(argument, argument.size, value)
+    if count > 1 and isinstance(value, (list, tuple)):
+        if len(value) != count:
+            raise TypeError(f"argument {argument.name} takes {count} numbers, not {len(value)}")
+        return b"".join(_number(argument, element, _plain(n)) for n in value).ljust(argument.size, b"\0")
+    try:
+        code = memoryview(value).tobytes()
+    except TypeError:
+        raise TypeError(f"argument {argument.name} takes {count or 'bytes, not'} "
+                        f"{'number' + 's' * (count > 1) + ', not ' if count else ''}{value!r}") from None
+    if len(code) not in (argument.size, 3 * element if count == 3 else argument.size):
+        raise TypeError(f"argument {argument.name} has {argument.size} bytes, and is given {len(code)}")
+    return code.ljust(argument.size, b"\0")
+
+
+def _read_only_address(array: Any) -> int | None:
+    """Of bytes, or of an array of NumPy; None: it is neither."""
+    if isinstance(array, bytes):
+        return ctypes.cast(c_char_p(array), c_void_p).value
+    interface = getattr(array, "__array_interface__", None)
+    return interface["data"][0] if interface else None
 
 
 class Device(_Handle):
@@ -590,19 +648,26 @@ class Device(_Handle):
 
     def buffer(self, array: Any) -> Buffer:
         """The memory of an array, which is not copied."""
+        return self._buffer(array, False)
+
+    def _buffer(self, array: Any, only_read: bool) -> Buffer:
         view = memoryview(array)
-        if view.readonly or not view.c_contiguous:
-            raise TypeError("an array has to be contiguous and writable")
-        memory = (c_char * view.nbytes).from_buffer(view)
+        if not view.c_contiguous:
+            raise TypeError("an array has to be contiguous: numpy.ascontiguousarray copies one that is not")
+        address, keep = _read_only_address(array) if view.readonly and only_read else None, array
+        if view.readonly and not address:
+            raise TypeError("an array has to be writable, unless it is bytes or NumPy's and kernels only read it")
+        if not address:
+            keep = (c_char * view.nbytes).from_buffer(view)
+            address = ctypes.addressof(keep)
         handle = c_void_p()
-        self._context._check(_library.spvf_buffer_create(self._handle, view.nbytes, ctypes.addressof(memory), 1,
-                                                         byref(handle)))
-        return Buffer(self._context, handle.value, self, memory)
+        self._context._check(_library.spvf_buffer_create(self._handle, view.nbytes, address, 1, byref(handle)))
+        return Buffer(self._context, handle.value, self, keep)
 
     def internal(self, size: int) -> Buffer:
         """So many bytes, which only launches use, and which a graph need not allocate."""
         handle = c_void_p()
-        self._context._check(_library.spvf_buffer_create(self._handle, size, None, 0, byref(handle)))
+        self._context._check(_library.spvf_buffer_create(self._handle, _size(size), None, 0, byref(handle)))
         buffer = Buffer(self._context, handle.value, self)
         buffer.is_internal = True
         return buffer
@@ -620,9 +685,9 @@ class Device(_Handle):
                 place.bytes, place.size = ctypes.addressof(code), argument.size
                 keep.append(code)
             elif argument.kind == "local":
-                place.size = given
+                place.size = _size(given)
             else:
-                buffer = given if isinstance(given, Buffer) else self.buffer(given)
+                buffer = given if isinstance(given, Buffer) else self._buffer(given, argument.read_only)
                 place.buffer = buffer._handle
                 keep.append(buffer)
         launch = _Launch(size=ctypes.sizeof(_Launch), program=program._handle, kernel=info.name.encode(),
@@ -664,7 +729,7 @@ class Graph(_Handle):
         self._needs.append(keep)
         self._kernels = {**getattr(self, "_kernels", {}), index.value: kernel[1]}
         for given in args:
-            if isinstance(given, Buffer) and getattr(given, "is_internal", False):
+            if isinstance(given, Buffer) and given.is_internal:
                 self._context._check(_library.spvf_graph_internal(self._handle, given._handle, 0))
         return index.value
 

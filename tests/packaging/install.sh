@@ -86,7 +86,7 @@ check "manual pages of the library" grep -q "SH NAME" "$here/share/man/man3/spvf
 check "the reference of the library" grep -q 'id="spvf_fuse"' "$here/share/doc/spvfuse/reference.html"
 check "completion" grep -q "complete -F" "$here/share/bash-completion/completions/spvfuse"
 if /usr/bin/python3 -c '' 2>/dev/null; then
-    check "Python" env LD_LIBRARY_PATH="$here/lib" PYTHONPATH="$here/lib/python3/dist-packages" \
+    check "Python" env -u LD_LIBRARY_PATH PYTHONPATH="$here/lib/python3/dist-packages" \
         PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -c "import spvfuse; spvfuse.Context().device('cpu')"
 fi
 check "uninstall" sh runtime/packaging/install.sh --uninstall "$build"

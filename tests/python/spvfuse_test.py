@@ -2,6 +2,7 @@
 import array
 import gc
 import pathlib
+import struct
 import sys
 import tempfile
 import unittest
@@ -184,7 +185,7 @@ class Running(unittest.TestCase):
         with self.assertRaises(TypeError):
             self.device.launch(self.program["add"], COUNT, self.x, self.y)
         with self.assertRaises(TypeError):
-            self.device.launch(self.program["add"], COUNT, bytes(16), self.y, self.z)
+            self.device.launch(self.program["add"], COUNT, self.x, self.y, bytes(16))
         with self.assertRaises(spvfuse.Error):
             self.device.launch(self.program["add"], 100, self.x, self.y, self.z, local=64)
             self.device.finish()
@@ -204,6 +205,80 @@ class Running(unittest.TestCase):
                 self.device.launch(program["put"], 1, to, *wrong, 16, local=1)
         with self.assertRaises(TypeError):
             self.device.launch(program["put"], 1, to, 0.5, 0, 0, 0, 0.0, 16, local=1)
+
+    def test_vectors(self):
+        source = b"""kernel void put(global float *to, float4 a, uint3 b) {
+            vstore4(a, 0, to); vstore3(convert_float3(b), 0, to + 4); }"""
+        text = str(self.context.load(source, build=""))
+        # Without names of types, as SPIR-V of some compilers is.
+        for name in ("float4", "uint3", "float*"):
+            text = text.replace(f' as "{name}"', "")
+        program = self.device.program(self.context.load(text.encode()))
+        to = array.array("f", [0] * 8)
+        self.assertEqual([(a.type_name, a.numbers, a.floating) for a in program["put"][1].args[1:]],
+                         [(None, 4, True), (None, 3, False)])
+        self.device.launch(program["put"], 1, to, [1, 2.5, 3, 4], (5, 6, 7))
+        self.device.finish()
+        self.assertEqual(list(to), [1, 2.5, 3, 4, 5, 6, 7, 0])
+        self.device.launch(program["put"], 1, to, array.array("f", [4, 3, 2, 1]), array.array("I", [1, 2, 3]))
+        self.device.finish()
+        self.assertEqual(list(to), [4, 3, 2, 1, 1, 2, 3, 0])
+        for wrong in ([1, 2, 3], [1, 2, 3, 4, 5], 1.0, array.array("d", [1] * 4), None, "four", bytes(15)):
+            with self.assertRaises(TypeError):
+                self.device.launch(program["put"], 1, to, wrong, (5, 6, 7))
+
+    def test_numbers_without_names(self):
+        text = str(self.module).replace(' as "float"', "")
+        program = self.device.program(self.context.load(text.encode()))
+        self.assertIsNone(program["scale"][1].args[0].type_name)
+        self.device.launch(program["scale"], COUNT, 2, self.x, self.z)
+        self.device.finish()
+        self.assertEqual(self.z[5], 10)
+
+    def test_sizes(self):
+        for wrong in (-1, 1 << 64, (COUNT, -1)):
+            with self.assertRaises(OverflowError):
+                self.device.launch(self.program["scale"], wrong, 2, self.x, self.z)
+        for wrong in (-1, 1 << 64):
+            with self.assertRaises(OverflowError):
+                self.device.internal(wrong)
+        for wrong in (4096.0, "4096", None):
+            with self.assertRaises((TypeError, ValueError)):
+                self.device.launch(self.program["scale"], wrong, 2, self.x, self.z)
+
+    def test_read_only(self):
+        ones = struct.pack(f"{COUNT}f", *[1] * COUNT)
+        self.device.launch(self.program["add"], COUNT, ones, self.x, self.z)
+        del ones
+        gc.collect()
+        self.device.finish()
+        self.assertEqual(self.z[7], 8)
+        with self.assertRaisesRegex(TypeError, "writable"):
+            self.device.launch(self.program["add"], COUNT, self.x, self.y, bytes(4 * COUNT))
+        with self.assertRaisesRegex(TypeError, "writable"):
+            self.device.launch(self.program["add"], COUNT, memoryview(self.x).toreadonly(), self.y, self.z)
+        self.assertEqual(list(self.context.load(bytearray(b"kernel void k() {}"), build="").kernels), ["k"])
+
+    @unittest.skipIf(numpy is None, "NumPy is missing")
+    def test_numbers_of_numpy(self):
+        source = b"kernel void put(global double *to, int a, double b, float c) { to[0] = a; to[1] = b; to[2] = c; }"
+        program = self.device.program(self.context.load(source, build=""))
+        to = numpy.zeros(3)
+        for a in (numpy.int16(-1), numpy.int64(-1), numpy.int32(-1)):
+            for b in (numpy.float32(0.5), numpy.float16(0.5), numpy.float64(0.5)):
+                to[:] = 0
+                self.device.launch(program["put"], numpy.int64(1), to, a, b, numpy.uint8(3), local=numpy.int8(1))
+                self.device.finish()
+                self.assertEqual(list(to), [-1, 0.5, 3])
+        for a, wrong in ((numpy.float32(1), TypeError), (numpy.int64(1 << 40), OverflowError)):
+            with self.assertRaises(wrong):
+                self.device.launch(program["put"], 1, to, a, 0, 0)
+        self.device.internal(numpy.int64(64))
+        fixed = numpy.ones(COUNT, numpy.float32)
+        fixed.flags.writeable = False
+        self.device.launch(self.program["add"], COUNT, fixed, self.x, self.z)
+        self.device.finish()
+        self.assertEqual(self.z[7], 8)
 
     @unittest.skipIf(numpy is None, "NumPy is missing")
     def test_numpy(self):

@@ -90,6 +90,32 @@ static spvf_module *load(spvf_context *c) {
 
 /* -------------------------------------------------------------------------------------- modules */
 
+/* What a value is, where no type has a name. */
+Test(api, values_are_described) {
+    static const char text[] =
+        "target 64\nkernel @k(%a: i8, %b: v3f64, %c: bf16, %d: v4i32, %e: f16) {\n"
+        "entry:\n  ret\n}\n";
+    static const struct {
+        uint32_t numbers;
+        bool floating;
+        uint64_t size;
+    } wanted[] = {{1, false, 1}, {3, true, 32}, {0, false, 2}, {4, false, 16}, {1, true, 2}};
+    spvf_context *c = plain_context();
+    spvf_module *m;
+    cr_assert_eq(spvf_module_load(c, "k.ir", text, sizeof text - 1, NULL, &m), SPVF_OK, "%s",
+                 last_error);
+    const spvf_kernel_info *k = spvf_module_find_kernel(m, "k");
+    cr_assert(k && k->arg_count == 5);
+    for (size_t n = 0; n < 5; n++) {
+        cr_expect_eq(k->args[n]->numbers, wanted[n].numbers, "%zu", n);
+        cr_expect_eq(k->args[n]->floating, wanted[n].floating, "%zu", n);
+        cr_expect_eq(k->args[n]->size, wanted[n].size, "%zu", n);
+        cr_expect_null(k->args[n]->type_name);
+    }
+    spvf_module_destroy(m);
+    spvf_context_destroy(c);
+}
+
 Test(api, kernels_are_described) {
     spvf_context *c = plain_context();
     spvf_module *m = load(c);
@@ -101,6 +127,7 @@ Test(api, kernels_are_described) {
     cr_assert_eq(k->args[1]->kind, SPVF_ARG_VALUE);
     cr_assert_eq(k->args[1]->size, 4);
     cr_assert_str_eq(k->args[1]->name, "k");
+    cr_expect(k->args[1]->numbers == 1 && k->args[1]->floating && !k->args[0]->numbers);
     cr_assert_null(spvf_module_find_kernel(m, "nothing"));
     char name[8] = "scale"; /* memory that is used for another name */
     cr_expect_eq(spvf_module_find_kernel(m, name), k);
