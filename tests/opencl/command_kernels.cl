@@ -134,3 +134,57 @@ KERNEL wide(global double *to, global const double *from, global const float *ot
   to[X] = from[X] * other[X] + 1;
 }
 KERNEL narrow(global float *to, global const double *from) { to[X] = from[X]; }
+KERNEL lead(OUT, IN) {
+  if (X < 40)
+    if (get_local_id(0) == 0) to[get_group_id(0)] = from[X];
+}
+KERNEL rounds(OUT, IN, int k) {
+  local int tile[64];
+  int l = get_local_id(0), n = get_local_size(0), v = from[X];
+  for (int r = 0; r < (k & 3); r++) {
+    tile[l] = v + r;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    v += tile[(l + r + 1) % n];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  to[X] = v;
+}
+KERNEL fetch(OUT, IN, local int *scratch) {
+  int l = get_local_id(0), n = get_local_size(0);
+  event_t e = async_work_group_copy(scratch, from + get_group_id(0) * n, n, 0);
+  wait_group_events(1, &e);
+  to[X] = scratch[n - 1 - l];
+}
+KERNEL bring(OUT, IN, local int *scratch) {
+  int n = get_local_size(0);
+  scratch[get_local_id(0)] = ~from[X];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  event_t e = async_work_group_copy(to + get_group_id(0) * n, scratch, n, 0);
+  wait_group_events(1, &e);
+}
+KERNEL wrapped(OUT, IN) {
+  uint i = (uint)X * 0x40000001u & 0x3fffffff;
+  to[i] = from[(uchar)X] - (int)(i - X);
+}
+KERNEL strided(OUT, IN) {
+  size_t o = get_global_offset(0);
+  for (size_t n = X - o; n < 120; n += get_global_size(0)) to[n] = from[n + 1];
+}
+KERNEL publish(OUT, IN) {
+  volatile global atomic_int *at = (volatile global atomic_int *)to;
+  atomic_store_explicit(at + X, from[X], memory_order_relaxed, memory_scope_device);
+}
+KERNEL obtain(OUT, IN) {
+  volatile global atomic_int *at = (volatile global atomic_int *)from;
+  to[X] = atomic_load_explicit(at + (X & 7), memory_order_relaxed, memory_scope_device);
+}
+KERNEL some_generic(OUT, IN) {
+  int own = from[X];
+  int *p = own & 1 ? &own : (int *)(to + X);
+  *p += 3;
+  to[X] ^= own;
+}
+KERNEL votes(OUT, IN) {
+  int any = work_group_any(from[X] & 1);
+  if (any) to[X] = work_group_scan_exclusive_max(from[X]) + work_group_broadcast(from[X], 0);
+}

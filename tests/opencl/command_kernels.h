@@ -48,7 +48,12 @@ static const kernel kernels[] = {
     {"records", ">II", ANY},     {"member", ">II", ANY},
     {"lane", ">ii", ANY},        {"choose", ">i>ii", ANY},
     {"cases", ">iiv", ANY},      {"least", ">II", ANY},
-    {"scan", ">ii", GROUPS},
+    {"scan", ">ii", GROUPS},     {"lead", ">II", GROUPS},
+    {"rounds", ">iiv", GROUPS},  {"fetch", ">IIl", GROUPS},
+    {"bring", ">IIl", GROUPS},   {"wrapped", ">ii", ANY},
+    {"strided", ">II", ANY},     {"publish", ">ii", ANY},
+    {"obtain", ">II", ANY},      {"some_generic", ">ii", ANY},
+    {"votes", ">ii", GROUPS},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 

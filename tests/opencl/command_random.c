@@ -7,8 +7,9 @@
  * Memory is a few blocks of one type each, and places in them: buffers and their parts, buffers
  * that share memory of the host, addresses of shared memory of both kinds.  Copies and fills of memory
  * that has an address are recorded by it.  A launch is given places with which its result does not
- * depend on the order of its items; anything else may overlap.  Blocks that are let go before
- * fusing are internal, and only the others are compared. */
+ * depend on the order of its items; anything else may overlap.  Between runs, the host changes
+ * memory, and what is updated is updated to be something else and back.  Blocks that are let go
+ * before fusing are internal, and only the others are compared. */
 #define CL_TARGET_OPENCL_VERSION 300
 #define CL_ENABLE_BETA_EXTENSIONS
 #include "runtime/spvfuse_opencl.h"
@@ -17,7 +18,7 @@
 #include "tests/opencl/mutable.h"
 #include "tests/opencl/usm.h"
 
-enum { RUNS = 2 };
+enum { RUNS = 3 };
 
 /* ----------------------------------------------------------------------------------------- runs */
 
@@ -177,9 +178,10 @@ static void change_launch(const execution *x, const command *c, change *to) {
     if (to->config.num_svm_args) to->config.arg_svm_list = to->pointers;
 }
 
-/* All at once, as they depend on each other. */
-static void update_launches(const execution *x) {
+/* All at once, as they depend on each other; to what is wanted, or to what was recorded. */
+static void update_launches(const execution *x, bool wanted) {
     static change changes[COMMANDS];
+    static command others[COMMANDS];
     const cl_uint types[COMMANDS] = {0};
     const void *list[COMMANDS];
     cl_uint count = 0;
@@ -187,7 +189,8 @@ static void update_launches(const execution *x) {
         const command *c = &x->program->commands[n];
         if (c->left_out || !is_updated(x, c)) continue;
         changes[count] = (change){.config.command = x->handles[n]};
-        change_launch(x, c, &changes[count]);
+        others[count] = wanted ? *c : decoy_of(x->program, c);
+        change_launch(x, &others[count], &changes[count]);
         list[count] = &changes[count].config;
         count++;
     }
@@ -280,6 +283,31 @@ static void forget_args(void) {
     }
 }
 
+/* By a command, by a mapping, or in place. */
+static void change_memory_between(const execution *x, unsigned run) {
+    const program *p = x->program;
+    unsigned char bytes[BYTES];
+    NEED(clFinish(queue));
+    for (unsigned n = 0; n < BLOCKS; n++) {
+        const size_t at = 8 * (n * 5 % 100), size = BYTES / 4;
+        if (p->blocks[n].let_go || (n + p->count + run) % 3) continue;
+        fill_block(bytes, n + 10 * (run + 1), p->blocks[n].type);
+        if (p->blocks[n].kind == SHARED) {
+            memcpy(x->host[n] + at, bytes, size);
+        } else if (p->blocks[n].kind == BUFFER) {
+            NEED(clEnqueueWriteBuffer(queue, x->mem[n], CL_TRUE, at, size, bytes, 0, NULL, NULL));
+        } else {
+            cl_int error;
+            void *to = clEnqueueMapBuffer(queue, x->mem[n], CL_TRUE, CL_MAP_WRITE, at, size, 0,
+                                          NULL, NULL, &error);
+            need(error, "clEnqueueMapBuffer");
+            memcpy(to, bytes, size);
+            NEED(clEnqueueUnmapMemObject(queue, x->mem[n], to, 0, NULL, NULL));
+        }
+    }
+    NEED(clFinish(queue));
+}
+
 static void run_recorded(execution *x, unsigned how) {
     const cl_command_buffer_properties_khr unfused[] = {CL_COMMAND_BUFFER_FUSION_SPVF,
                                                         CL_COMMAND_BUFFER_FUSION_NONE_SPVF, 0};
@@ -291,10 +319,13 @@ static void run_recorded(execution *x, unsigned how) {
     forget_args();
     let_go(x);
     NEED(finalize(x->commands));
-    update_launches(x);
-    for (int n = 0; n < RUNS; n++) {
+    update_launches(x, true);
+    for (unsigned n = 0; n < RUNS; n++) {
         NEED(enqueue(0, NULL, x->commands, 0, NULL, NULL));
         NEED(clFinish(queue));
+        change_memory_between(x, n);
+        update_launches(x, n % 2);
+        update_launches(x, true);
     }
 }
 
@@ -312,7 +343,10 @@ static void execute(const program *p, unsigned how, bool tell, unsigned char got
     for (unsigned n = BLOCKS; n < PLACES; n++) make_place(&x, n);
     NEED(clEnqueueNDRangeKernel(queue, reset, 1, NULL, &one, NULL, 0, NULL, NULL));
     if (how != ENQUEUED) run_recorded(&x, how);
-    for (int n = 0; how == ENQUEUED && n < RUNS; n++) perform(&x);
+    for (unsigned n = 0; how == ENQUEUED && n < RUNS; n++) {
+        perform(&x);
+        change_memory_between(&x, n);
+    }
     for (unsigned n = 0; n < BLOCKS; n++)
         if (!p->blocks[n].let_go)
             NEED(clEnqueueReadBuffer(queue, x.mem[n], CL_TRUE, 0, BYTES, got[n], 0, NULL, NULL));

@@ -8,14 +8,15 @@
  * overlap as they like.  The second device has buffers of its own with the same memory, and its
  * commands are pending until a thread of it has run them, in order.  Graphs across devices give it
  * the buffers of the first one.  Blocks that are let go are
- * internal to the graph that has all their users. */
+ * internal to the graph that has all their users.  Between runs of some programs, the host writes to
+ * memory, launches get other values, and a buffer is replaced by another one. */
 #define CL_TARGET_OPENCL_VERSION 300
 #include "runtime/devices/template/template.h"
 #include "runtime/queue/objects.h"
 #include "tests/file.h"
 #include "tests/opencl/command_compare.h"
 
-enum { RUNS = 2, DEVICES = 2, QUEUES = 2 };
+enum { RUNS = 3, DEVICES = 2, QUEUES = 2 };
 
 /* --------------------------------------------------------------------------------- what is used */
 
@@ -83,6 +84,9 @@ typedef struct {
     unsigned char *host[BLOCKS]; /* memory of the program, or a buffer's */
     spvf_buffer *buffers[DEVICES][PLACES];
     spvf_graph *graphs[COMMANDS]; /* by the first launch */
+    size_t index[COMMANDS];       /* of a launch in its graph */
+    spvf_buffer *replaced[DEVICES];
+    int run; /* from 0 on */
     bool tell;
 } execution;
 
@@ -119,6 +123,7 @@ static void make_place(execution *x, unsigned n) {
 }
 
 static void free_memory(execution *x) {
+    for (unsigned d = 0; d < DEVICES; d++) spvf_buffer_destroy(x->replaced[d]);
     for (unsigned d = 0; d < DEVICES; d++)
         for (unsigned n = 0; n < PLACES; n++) spvf_buffer_destroy(x->buffers[d][n]);
     for (unsigned n = 0; n < BLOCKS; n++) free(x->host[n]);
@@ -140,10 +145,20 @@ typedef struct {
     all s;
 } launch;
 
+static bool has_changes(const program *p) { return p->count % 2; }
+
+static bool changes_value(const program *p, const command *c) {
+    return has_changes(p) && c->value % 3 == 1;
+}
+
+static int value_of(const execution *x, const command *c) {
+    return c->value + (changes_value(x->program, c) ? 5 * x->run : 0);
+}
+
 static void make_launch(const execution *x, const command *c, unsigned device, launch *l) {
     const char *args = kernels[c->kernel].args;
     size_t count = 0;
-    l->value = c->value;
+    l->value = value_of(x, c);
     l->s = (all){1, 2, {3, 4, c->value}, 6, {{7, 8, 9}}};
     for (; *args; count++) switch (next_parameter(&args).letter) {
         case 'v': l->args[count] = (spvf_argument){.bytes = &l->value, .size = 4}; break;
@@ -209,12 +224,12 @@ static void print_graph(const spvf_graph *g) {
     }
 }
 
-static spvf_graph *make_graph(const execution *x, unsigned first, unsigned behind) {
+static spvf_graph *make_graph(execution *x, unsigned first, unsigned behind) {
     const program *p = x->program;
     const spvf_graph_options o = {.size = sizeof o,
                                   .unfused = x->way == APART,
                                   .phases = x->way == PHASES,
-                                  .constants = x->way == PHASES};
+                                  .constants = x->way == PHASES && !has_changes(p)};
     spvf_graph *g;
     launch l;
     NEED(spvf_graph_create(stations[0].device, &o, &g));
@@ -222,7 +237,7 @@ static spvf_graph *make_graph(const execution *x, unsigned first, unsigned behin
         if (p->commands[n].left_out) continue;
         make_launch(x, &p->commands[n], 0, &l);
         if (x->way == ACROSS) l.launch.program = stations[p->commands[n].value / 2 & 1].program;
-        NEED(spvf_graph_launch(g, &l.launch, NULL));
+        NEED(spvf_graph_launch(g, &l.launch, &x->index[n]));
     }
     for (unsigned b = 0; b < BLOCKS; b++)
         if (p->blocks[b].let_go && !is_used_outside(p, b, first, behind))
@@ -297,15 +312,94 @@ static void perform(execution *x) {
     }
 }
 
+/* ------------------------------------------------------------------------ changes between runs */
+
+static void finish(void) {
+    for (unsigned d = 0; d < DEVICES; d++)
+        for (unsigned k = 0; k < QUEUES; k++) NEED(spvf_queue_finish(stations[d].queues[k]));
+}
+
+/* A part of a block, in the program's memory itself where it is that. */
+static void write_block(const execution *x, unsigned n) {
+    const block *b = &x->program->blocks[n];
+    const size_t at = 8 * (n * 5 % 100), size = BYTES / 4;
+    unsigned char bytes[BYTES];
+    fill_block(bytes, n + 10 * (unsigned)x->run, b->type);
+    if (b->kind == BUFFER)
+        NEED(
+            spvf_queue_write(stations[0].queues[0], x->buffers[0][n], at, bytes, size, NULL, NULL));
+    else
+        memcpy(x->host[n] + at, bytes, size);
+    finish();
+}
+
+static void change_values(const execution *x, unsigned first) {
+    const program *p = x->program;
+    for (unsigned n = first; n < p->count && p->commands[n].kind == LAUNCH; n++) {
+        const command *c = &p->commands[n];
+        const char *args = kernels[c->kernel].args;
+        const int value = value_of(x, c);
+        if (c->left_out || !changes_value(p, c)) continue;
+        for (size_t k = 0; *args; k++)
+            if (next_parameter(&args).letter == 'v')
+                NEED(spvf_graph_set_value(x->graphs[first], x->index[n], k, &value, sizeof value));
+    }
+}
+
+/* A buffer that shares memory with no other one; BLOCKS: there is none. */
+static unsigned find_single(const execution *x) {
+    const program *p = x->program;
+    for (unsigned k = 0; k < BLOCKS; k++) {
+        const unsigned n = (k + p->count) % BLOCKS;
+        bool single = p->blocks[n].kind == BUFFER && !p->blocks[n].let_go;
+        for (unsigned i = BLOCKS; i < PLACES; i++) single &= p->places[i].block != n;
+        if (single) return n;
+    }
+    return BLOCKS;
+}
+
+static bool is_used_in_graph(const program *p, unsigned b, unsigned first) {
+    bool used = false;
+    for (unsigned n = first; n < p->count && p->commands[n].kind == LAUNCH; n++)
+        used |= !p->commands[n].left_out && uses_block(p, &p->commands[n], b);
+    return used;
+}
+
+static void replace_buffer(execution *x) {
+    const unsigned n = find_single(x);
+    if (n == BLOCKS) return;
+    for (unsigned d = 0; d < DEVICES; d++) x->replaced[d] = x->buffers[d][n];
+    x->buffers[1][n] = NULL;
+    make_block(x, n);
+    for (unsigned k = 0; k < COMMANDS; k++)
+        if (x->graphs[k] && is_used_in_graph(x->program, n, k))
+            NEED(spvf_graph_set_buffer(x->graphs[k], x->replaced[0], x->buffers[0][n]));
+}
+
+static void change(execution *x) {
+    const program *p = x->program;
+    x->run++;
+    if (!has_changes(p) || x->run == RUNS) return;
+    finish();
+    for (unsigned n = 0; n < BLOCKS; n++)
+        if (!p->blocks[n].let_go && (n + p->count) % 3 == 0) write_block(x, n);
+    for (unsigned n = 0; n < COMMANDS; n++)
+        if (x->graphs[n]) change_values(x, n);
+    if (x->run == 1) replace_buffer(x);
+}
+
 /* ---------------------------------------------------------------------------------------- whole */
 
+/* With the buffer that was replaced. */
 static void read_back(const execution *x, unsigned char got[BLOCKS][BYTES]) {
+    unsigned char old[BYTES];
     spvf_queue *q = stations[0].queues[0];
     for (unsigned n = 0; n < BLOCKS; n++)
         if (!x->program->blocks[n].let_go)
             NEED(spvf_queue_read(q, x->buffers[0][n], 0, got[n], BYTES, NULL, NULL));
-    for (unsigned d = 0; d < DEVICES; d++)
-        for (unsigned k = 0; k < QUEUES; k++) NEED(spvf_queue_finish(stations[d].queues[k]));
+    if (x->replaced[0]) NEED(spvf_queue_read(q, x->replaced[0], 0, old, BYTES, NULL, NULL));
+    finish();
+    for (unsigned n = 0; x->replaced[0] && n < BYTES; n++) got[find_single(x)][n] ^= old[n];
 }
 
 static void execute(const program *p, unsigned way, bool tell, unsigned char got[BLOCKS][BYTES]) {
@@ -313,7 +407,10 @@ static void execute(const program *p, unsigned way, bool tell, unsigned char got
     memset(got, 0, BLOCKS * BYTES);
     for (unsigned n = 0; n < BLOCKS; n++) make_block(&x, n);
     for (unsigned n = BLOCKS; n < PLACES; n++) make_place(&x, n);
-    for (int n = 0; n < RUNS; n++) perform(&x);
+    for (int n = 0; n < RUNS; n++) {
+        perform(&x);
+        change(&x);
+    }
     read_back(&x, got);
     for (unsigned n = 0; n < COMMANDS; n++) spvf_graph_destroy(x.graphs[n]);
     free_memory(&x);
