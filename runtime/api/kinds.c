@@ -30,6 +30,8 @@ static const struct {
      "run clang-offload-bundler -unbundle"},
 };
 
+static const char opencl_c[] = "name it .cl, or set opencl_c of spvf_module_options";
+
 /* How a line begins. */
 static const struct {
     const char *begin, *name, *advice;
@@ -40,8 +42,8 @@ static const struct {
     {"target triple = ", "text of LLVM IR", "run llvm-as and llvm-spirv"},
     {"source_filename = ", "text of LLVM IR", "run llvm-as and llvm-spirv"},
     {".version ", "text of PTX", "give the SPIR-V that it was made of"},
-    {"kernel void ", "OpenCL C", "name it .cl"},
-    {"__kernel ", "OpenCL C", "name it .cl"},
+    {"kernel void ", "OpenCL C", opencl_c},
+    {"__kernel ", "OpenCL C", opencl_c},
     {"#include ", "C or a language like it", "OpenCL C is compiled if its name ends in .cl"},
     {"__global__ ", "CUDA C or HIP", NULL},
     {"buffer ", "a plan", "run, explain and fuse take plans"},
@@ -87,7 +89,7 @@ static kind find_kind(const void *bytes, size_t size) {
             return (kind){magics[k].name, magics[k].advice};
     /* Numbers below 256 have zeros in them, in any byte order; texts have none. */
     if (memchr(bytes, 0, size < FIRST ? size : FIRST))
-        return (kind){"neither text nor SPIR-V", "SPIR-V begins with the number 0x07230203"};
+        return (kind){"binary data", "SPIR-V begins with the number 0x07230203"};
     return kind_of_text(bytes, size);
 }
 

@@ -24,6 +24,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { MOST_PLANS = 1000, SEEN = 4096 };
@@ -42,6 +43,8 @@ static _Atomic uint64_t seen[SEEN]; /* numbers that were asked about, at their l
 static void find_folder(void) {
     const char *asked = rt_setting(RT_ENV_SAVE);
     if (asked && strlen(asked) < sizeof folder) strcpy(folder, asked);
+    if (folder[0])
+        mkdir(folder, 0777); /* if it is not there; otherwise writing says what is wrong */
     saves_all = rt_setting_number(RT_ENV_SAVE_ALL, 0) == 1;
     most_of_buffer = rt_setting_size(RT_ENV_SAVE_BUFFER, USUAL_BUFFER);
     most_bytes = rt_setting_size(RT_ENV_SAVE_SIZE, USUAL_SIZE);

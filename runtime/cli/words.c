@@ -1,5 +1,5 @@
-/* words.c — what the values of options and the arguments of commands may be: for completion in shells, and
- * for naming the word that was meant.
+/* words.c — what the values of options and the arguments of commands may be: for completion in
+ * shells, and for naming the word that was meant.
  *
  * A row of a command's table says it by what its value is called: FILE, TARGET, STAGE and so on; a
  * name in small letters is the only value that there is.
@@ -94,12 +94,7 @@ bool cli_argument_word(const cli_command *c, size_t n, char *out, size_t size) {
     return *s != 0;
 }
 
-/* ----------------------------------------------------------------------------------- what is meant */
-
-/* A device has options after a colon, a target after a comma. */
-static size_t length_of_word(const cli_option *o, const char *s) {
-    return strcspn(s, strcmp(o->value, "DEVICE") == 0 ? ":" : ",");
-}
+/* ------------------------------------------------------------------------------- what is meant */
 
 /* Only a word that is near to another is refused here: the library knows what else there is. */
 static bool is_near(const cli_command *c, const cli_option *o, const char *given) {
@@ -119,13 +114,15 @@ static bool is_near(const cli_command *c, const cli_option *o, const char *given
 bool cli_check_value(const cli_command *c, const cli_option *o, const char *value) {
     char word[64];
     cli_value_kind kind = cli_kind_of(o);
+    /* What begins the options of a device or of a target. */
+    const char *end = strcmp(o->value, "DEVICE") == 0 ? ":" : ",";
     if (is_literal(o->value) && strcmp(o->value, value) != 0) {
         fprintf(stderr, "spvfuse %s: %s takes '%s', not '%s'\n", c->name, o->name, o->value, value);
         return false;
     }
     if (kind != CLI_WORD && kind != CLI_LIST) return true;
     for (const char *s = value; *s; s += *s == ',') {
-        size_t length = length_of_word(o, s);
+        size_t length = strcspn(s, end);
         snprintf(word, sizeof word, "%.*s", (int)length, s);
         if (is_near(c, o, word)) return false;
         s += length;

@@ -240,6 +240,13 @@ spaces() {
 }
 check "a folder with spaces" spaces
 
+# The folder is made, but not those above it.
+made() {
+    rm -rf "$work/made"
+    SPVFUSE_SAVE="$work/made" "$spvfuse" run -d cpu "$work/k.plan" && ls "$work"/made/launch-*.plan
+}
+check "a folder that is not there" made
+
 # A process that is killed leaves plans that run.
 killed() {
     for ms in 002 005 010 020 040; do
@@ -272,8 +279,8 @@ fi
 
 # A folder that is none is a warning.
 no_folder() {
-    SPVFUSE_SAVE=$work/nowhere "$spvfuse" run -d cpu "$work/k.plan" 2>"$work/err" &&
-        grep -q "warning: SPVFUSE_SAVE: $work/nowhere/.*: No such file or directory" "$work/err" &&
+    SPVFUSE_SAVE=$work/no/where "$spvfuse" run -d cpu "$work/k.plan" 2>"$work/err" &&
+        grep -q "warning: SPVFUSE_SAVE: $work/no/where/.*: No such file or directory" "$work/err" &&
         [ "$(wc -l <"$work/err")" -le 2 ]
 }
 check "no folder" no_folder

@@ -49,7 +49,7 @@ kind "OpenCL C" ": name it .cl" '/* a */\nkernel void k(void) {}\n'
 kind "OpenCL C" ": name it .cl" '__kernel void k(void) {}\n'
 kind "a plan" ": run, explain" '# a plan\nbuffer x f32[4]\n'
 kind "CUDA C or HIP" "" '__global__ void k() {}\n'
-kind "neither text nor SPIR-V" "" 'ab\0cd'
+kind "binary data" ": SPIR-V begins with the number 0x07230203" 'ab\0cd'
 kind "HTML" "" '<!DOCTYPE html>'
 for file in "$build/bench/saxpy.spv:SPIR-V" tests/corpus/saxpy.cl:"OpenCL C" /bin/sh:"an ELF object file"; do
     check "run ${file%%:*}" says "this is ${file#*:}, not a plan" "$spvfuse" run "${file%%:*}"
