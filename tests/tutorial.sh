@@ -31,8 +31,8 @@ for entry in *; do
 done
 ln -s "$build" "$work/tree/build"
 export SPVFUSE_CACHE_DIR="$work/cache" XDG_CACHE_HOME="$work/cache"
-# Where there are fewer processors than ranks, and for root.
-export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+# For root.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 # contains TEXT PART: white space aside.
 contains() {

@@ -9,7 +9,7 @@ enum { CELLS = 1 << 16 /* of a rank */, STEPS = 100, START = 10 };
 static spvf_program *load(spvf_context *context, spvf_device *device, const char *name) {
     static char bytes[1 << 20];
     FILE *file = fopen(name, "rb");
-    if (!file) return NULL;
+    if (!file) return perror(name), NULL;
     size_t size = fread(bytes, 1, sizeof bytes, file);
     fclose(file);
     spvf_module *module = NULL;

@@ -2,7 +2,7 @@
 # install.sh [--uninstall] BUILD: copies the command, the libraries and their headers to where PREFIX
 # says, or removes what that copies.
 #
-#   PREFIX      /usr/local
+#   PREFIX      /usr/local; below this folder unless it begins with "/"
 #   LIBDIR      the libraries: lib; below PREFIX unless it begins with "/"
 #   ICDDIR      what tells the OpenCL loader of the library: etc/OpenCL/vendors, likewise
 #   PYTHONDIR   the module for Python: lib/python3/dist-packages, likewise
@@ -17,6 +17,7 @@ remove=
 build=$1
 below() { case $1 in /*) echo "$1" ;; *) echo "$prefix/$1" ;; esac }
 prefix=${PREFIX:-/usr/local}
+case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
 libdir=$(below "${LIBDIR:-lib}")
 icddir=$(below "${ICDDIR:-etc/OpenCL/vendors}")
 pythondir=$(below "${PYTHONDIR:-lib/python3/dist-packages}")

@@ -5,7 +5,7 @@ set -u
 build=$(cd "$1" && pwd)
 # shellcheck source=tests/count.sh
 . tests/count.sh
-here=$work/prefix
+here="$work/a prefix"
 export PREFIX="$here" SPVFUSE_CACHE=0
 unset DESTDIR LIBDIR ICDDIR STRIP
 
@@ -35,8 +35,7 @@ C
 # The vendors of the system, and what else has a name of ours.
 system_files() { ls -l /etc/OpenCL/vendors /usr/local/lib /usr/local/bin 2>/dev/null; }
 by_pkg_config() {
-    # shellcheck disable=SC2046
-    gcc "$work/main.c" $(pkg-config "$@" --cflags --libs spvfuse) -o "$work/user" &&
+    eval "gcc '$work/main.c' $(pkg-config "$@" --cflags --libs spvfuse) -o '$work/user'" &&
         LD_LIBRARY_PATH=$here/lib "$work/user"
 }
 by_cmake() {
@@ -92,6 +91,15 @@ fi
 check "uninstall" sh runtime/packaging/install.sh --uninstall "$build"
 check "nothing is left" is_empty "$here"
 check "no folder of ours is left" sh -c "! find '$here' -name '*spvfuse*' | grep ."
+
+# PREFIX from this folder on.
+relative() {
+    mkdir "$work/clone" && for entry in *; do ln -s "$PWD/$entry" "$work/clone/$entry"; done
+    (cd "$work/clone" && PREFIX=there sh runtime/packaging/install.sh "$build" &&
+        [ "$(cat there/etc/OpenCL/vendors/spvfuse.icd)" = "$work/clone/there/lib/libspvfuse_icd.so" ] &&
+        PREFIX=there sh runtime/packaging/install.sh --uninstall "$build")
+}
+check "a relative PREFIX" relative
 
 # As a package does it.
 export PREFIX=/usr LIBDIR=lib/triplet ICDDIR=/etc/OpenCL/vendors DESTDIR="$work/root"
