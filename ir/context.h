@@ -146,7 +146,8 @@ typedef struct {
     ir_clock *clock;                 /* or NULL */
     void (*span)(const ir_where *w); /* is told of a stage that has ended; or NULL */
     const ir_inspection *inspection; /* or NULL */
-    ir_saver *save;                  /* with report_user, for a failed assertion; or NULL */
+    ir_saver *save;                  /* for a failed assertion; or NULL */
+    void *save_user;
     ir_counts *counts;               /* NULL: nothing is counted */
     unsigned warnings;
 } ir_ctx;

@@ -76,7 +76,7 @@ static void report_bug(void *user) {
                    fault.stage ? fault.stage : b->function, fault.stage ? "" : "()",
                    name_place(&fault, &b->arena), b->file, b->line, b->what);
     if (cx->save && cx->where.code)
-        fault.file = cx->save(cx->report_user, &fault, what, cx->where.code, &b->arena);
+        fault.file = cx->save(cx->save_user, &fault, what, cx->where.code, &b->arena);
     ir_report(cx, (ir_message){.severity = IR_ERROR, .file = module, .fault = &fault},
               "%s; please report it%s%s", what, fault.file ? " with " : "",
               fault.file ? fault.file : "");

@@ -442,7 +442,7 @@ SPVF_API void spvf_blob_destroy(spvf_blob *blob);
 
 /* Writes a module.  Targets: "ir" (text); "dot" (control flow graphs, for Graphviz); "spirv"
  * (SPIR-V 1.2, or newer when the module uses what 1.2 does not have); "spirv:1.0" … "spirv:1.4"
- * (SPVF_ERROR_INPUT when that version cannot say it); "ptx" with ":sm_70" … ":sm_120" (text for
+ * (SPVF_ERROR_INPUT when that version cannot say it); "ptx" with ":sm_70" … ":sm_121" (text for
  * GPUs of NVIDIA; sm_75 by default) and options ",exact" (correctly rounded quotients and roots of
  * floats), ",offset" (parameters for the global offset), ",wide" (sizes of 2^32 and more),
  * ",disjoint" (no two pointers that a kernel is given lead to the same memory), ",aligned" (global

@@ -34,6 +34,9 @@ static void declare_pointer(ptx_func *fn, ir_text *t, uint32_t n) {
             param_name(fn, n));
 }
 
+/* That of a struct by value. */
+static unsigned align_of_struct(const ir_param *p) { return p->align ? p->align : 8; }
+
 static void declare_bytes(ptx_func *fn, ir_text *t, uint32_t n, uint64_t size, uint64_t align) {
     ir_putf(t, ".param .align %u .b8 %s[%llu]", (unsigned)align, param_name(fn, n),
             (unsigned long long)size);
@@ -49,7 +52,7 @@ static void declare_param(ptx_func *fn, ir_text *t, uint32_t n) {
     default: ptx_refuse(fn, "its parameter %u is an image or a sampler", n);
     }
     if (p->attrs & IR_PARAM_BYVAL)
-        declare_bytes(fn, t, n, p->byval_size, p->align ? p->align : 1);
+        declare_bytes(fn, t, n, p->byval_size, align_of_struct(p));
     else if (ir_is_vector(type))
         declare_bytes(fn, t, n, ir_sizeof(fn->w->m, type), ir_alignof(fn->w->m, type));
     else
@@ -86,6 +89,32 @@ static void declare_params(ptx_func *fn, ir_text *t) {
     if (hidden.work_dim) ir_putf(t, "%s.param .u32 %s$work_dim", separator, name);
 }
 
+enum { USUAL_PARAMETERS = 4352, MOST_PARAMETERS = 32764 }; /* bytes */
+
+static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
+
+static uint64_t size_of_params(const ptx_func *fn) {
+    const cg_ptx_hidden hidden = cg_ptx_hidden_of(fn->f, fn->w->options);
+    uint64_t bytes = 0;
+    for (uint32_t n = 0; n < fn->f->nparams; n++) {
+        const ir_param *p = &fn->f->param[n];
+        const ir_type type = fn->f->param_val[n]->type;
+        const bool is_struct = p->attrs & IR_PARAM_BYVAL;
+        uint64_t align = is_struct ? align_of_struct(p) : ir_alignof(fn->w->m, type);
+        bytes = round_up(bytes, align) + (is_struct ? p->byval_size : ir_sizeof(fn->w->m, type));
+    }
+    if (hidden.offset) bytes = round_up(bytes, 8) + 3 * sizeof(uint64_t);
+    return hidden.work_dim ? round_up(bytes, 4) + 4 : bytes;
+}
+
+static void check_params(ptx_func *fn) {
+    const uint64_t bytes = size_of_params(fn);
+    if (bytes > USUAL_PARAMETERS) ptx_need(fn, 70, 81, "parameters of more than 4352 bytes");
+    if (bytes > MOST_PARAMETERS)
+        ptx_refuse(fn, "it has parameters of %llu bytes, PTX allows %d", (unsigned long long)bytes,
+                   MOST_PARAMETERS);
+}
+
 /* ----------------------------------------------------------------------- parameters are values */
 
 static void load_scalar(ptx_func *fn, const ir_inst *v, unsigned lane, uint64_t at) {
@@ -107,13 +136,12 @@ static void load_local(ptx_func *fn, const ir_inst *v) {
     ptx_put(fn, "add.s64 %s, %s, %s", ptx_result(fn, v, 0), start, wide);
 }
 
-/* The callee may write to its copy. */
+/* A struct by value of which the kernel writes its own copy, or has pointers of another kind. */
 static void copy_bytes(ptx_func *fn, const ir_inst *v, const ir_param *p) {
     const char *name = ir_sprintf(fn->w->arena, "$p%u", v->imm.index);
     unsigned long long size = p->byval_size;
-    unsigned step = p->align >= 8 ? 8 : p->align ? p->align : 1;
-    ir_putf(&fn->variables, "\t.local .align %u .b8 %s[%llu];\n", p->align ? p->align : 1, name,
-            size ? size : 1);
+    unsigned align = align_of_struct(p), step = align < 8 ? align : 8;
+    ir_putf(&fn->variables, "\t.local .align %u .b8 %s[%llu];\n", align, name, size ? size : 1);
     ptx_put(fn, "mov.u64 %s, %s", ptx_result(fn, v, 0), name);
     for (unsigned long long at = 0; at < size; at += step) {
         while (at + step > size) step /= 2;
@@ -130,6 +158,8 @@ static void load_param(ptx_func *fn, uint32_t n) {
     if (!v->uses) return;
     if (ir_arg_kind_of(v->type, p) == IR_ARG_LOCAL)
         load_local(fn, v);
+    else if (fn->in_param[v->id])
+        ptx_put(fn, "mov.b64 %s, %s", ptx_result(fn, v, 0), param_name(fn, n));
     else if (p->attrs & IR_PARAM_BYVAL)
         copy_bytes(fn, v, p);
     else
@@ -176,20 +206,9 @@ static void write_copies(ptx_func *fn, const ir_block *b, unsigned from) {
 
 /* ------------------------------------------------------------------------------------- branches */
 
-/* Which predecessor of its successor a block is by its edge number n. */
-static unsigned place_of_edge(const ir_block *b, unsigned n) {
-    const ir_block *to = b->succ[n];
-    unsigned before = 0;
-    for (unsigned k = 0; k < n; k++) before += b->succ[k] == to;
-    for (unsigned k = 0; k < to->npred; k++)
-        if (to->pred[k] == b && !before--) return k;
-    assert(false && "an edge leads to a predecessor");
-    return 0;
-}
-
 static void go_on(ptx_func *fn, const ir_block *b, unsigned edge) {
     const ir_block *to = b->succ[edge];
-    write_copies(fn, to, place_of_edge(b, edge));
+    write_copies(fn, to, ptx_place_of_edge(fn, b, edge));
     if (to != b->next) ptx_put(fn, "bra.uni %s", block_name(fn, to));
 }
 
@@ -213,7 +232,7 @@ static const char *edge_label(ptx_func *fn, const ir_block *b, unsigned edge, la
 static void write_late_edges(ptx_func *fn, const ir_block *b, const late_edges *late) {
     foreach_in (const late_edge, e, *late) {
         ptx_label(fn, e->label);
-        write_copies(fn, b->succ[e->edge], place_of_edge(b, e->edge));
+        write_copies(fn, b->succ[e->edge], ptx_place_of_edge(fn, b, e->edge));
         ptx_put(fn, "bra.uni %s", block_name(fn, b->succ[e->edge]));
     }
 }
@@ -222,7 +241,7 @@ static void write_late_edges(ptx_func *fn, const ir_block *b, const late_edges *
 static bool needs_old_phis(ptx_func *fn, const ir_block *b, unsigned edge) {
     const ir_block *to = b->succ[edge], *other = b->succ[!edge];
     const ir_live *live = ir_liveness(fn->f);
-    unsigned from = place_of_edge(b, edge);
+    unsigned from = ptx_place_of_edge(fn, b, edge);
     foreach_phi (phi, other)
         if (phi == ir_arg(ir_term(b), 0) || ir_is_live(live, &live->in[to->id], phi)) return true;
     foreach_phi (phi, to) {
@@ -262,12 +281,12 @@ static const char *uniform(ptx_func *fn, const ir_block *b, unsigned edge) {
 static void write_branch(ptx_func *fn, const ir_block *b, const ir_inst *i) {
     late_edges late = {0};
     unsigned header = edge_to_header(fn, b);
-    if (header < 2) write_copies(fn, b->succ[header], place_of_edge(b, header));
+    if (header < 2) write_copies(fn, b->succ[header], ptx_place_of_edge(fn, b, header));
     const char *test = ptx_register(fn, ir_arg(i, 0), 0);
     unsigned jump = header < 2 ? header : b->succ[0] == b->next; /* the edge that is a jump */
     ptx_put(fn, "@%s%s bra%s %s", jump ? "!" : "", test, uniform(fn, b, jump),
             header < 2 ? block_name(fn, b->succ[header]) : edge_label(fn, b, jump, &late));
-    write_copies(fn, b->succ[!jump], place_of_edge(b, !jump));
+    write_copies(fn, b->succ[!jump], ptx_place_of_edge(fn, b, !jump));
     if (late.n || b->succ[!jump] != b->next)
         ptx_put(fn, "bra.uni %s", block_name(fn, b->succ[!jump]));
     write_late_edges(fn, b, &late);
@@ -284,7 +303,7 @@ static void write_switch(ptx_func *fn, const ir_block *b, const ir_inst *i) {
                 ptx_extended(fn, ir_arg(i, n), 0, false));
         ptx_put(fn, "@%s bra%s %s", test, uniform(fn, b, n), edge_label(fn, b, n, &late));
     }
-    write_copies(fn, b->succ[0], place_of_edge(b, 0));
+    write_copies(fn, b->succ[0], ptx_place_of_edge(fn, b, 0));
     if (late.n || b->succ[0] != b->next) ptx_put(fn, "bra.uni %s", block_name(fn, b->succ[0]));
     write_late_edges(fn, b, &late);
 }
@@ -339,12 +358,27 @@ static void write_head(ptx_func *fn, ir_text *t) {
 
 enum { MOST_STATIC = 48 << 10 };
 
-/* Bytes of variables in local memory that the kernel uses. */
-static uint64_t static_local(ir_func *f) {
+/* Do the items of a work-group need memory for what it does together? */
+static bool shares_values(const ir_inst *i) {
+    bool collects = i->op >= IR_OP_group_add && i->op <= IR_OP_group_xor;
+    return (collects || i->op == IR_OP_group_broadcast) && i->imm.group.scope == IR_SCOPE_WORKGROUP;
+}
+
+/* Bytes of local memory that the kernel uses besides its arguments. */
+static uint64_t static_local(ptx_func *fn) {
+    bool *seen = ir_new_array(fn->w->arena, bool, fn->f->next_id), shares = false;
     uint64_t bytes = 0;
-    foreach_global (g, f->module)
-        if (g->space == IR_LOCAL && ir_address(f, g)->uses) bytes += ir_sizeof(f->module, g->type);
-    return bytes;
+    foreach_block (b, fn->f)
+        foreach_inst (i, b) {
+            shares |= shares_values(i);
+            for (unsigned n = 0; n < i->nargs; n++) {
+                const ir_inst *v = ir_arg(i, n);
+                if (v->op != IR_OP_address || v->type != ir_ptr(IR_LOCAL) || seen[v->id]) continue;
+                seen[v->id] = true;
+                bytes += ir_sizeof(fn->w->m, v->imm.global->type);
+            }
+        }
+    return bytes + (shares ? PTX_GROUP_BYTES : 0);
 }
 
 /* Of a kernel that depends on the size that it requires. */
@@ -372,7 +406,6 @@ static void write_start(ptx_func *fn) {
 }
 
 void ptx_write_function(ptx_writer *w, ir_func *f) {
-    uint64_t local = static_local(f);
     ptx_func fn = {.w = w,
                    .f = f,
                    .first = ir_new_array(w->arena, uint32_t, f->next_id),
@@ -380,10 +413,14 @@ void ptx_write_function(ptx_writer *w, ir_func *f) {
                    .body = room_for(w->arena, ir_count_instructions(f))};
     ir_text head = {.arena = w->arena};
     check_subgroups(&fn);
+    const uint64_t local = static_local(&fn);
     if (local > MOST_STATIC)
         ptx_refuse(&fn, "it has variables of %llu bytes in local memory, PTX allows %d",
                    (unsigned long long)local, MOST_STATIC);
+    ptx_find_structs(&fn);
+    ptx_number_edges(&fn);
     write_head(&fn, &head);
+    check_params(&fn);
     write_start(&fn);
     foreach_block (b, f) write_block(&fn, b);
     ir_put(&head, "{\n");

@@ -20,6 +20,10 @@ const char *ptx_space_name(const ptx_func *fn, ir_space s) {
     }
 }
 
+const char *ptx_space_of(const ptx_func *fn, const ir_inst *address) {
+    return fn->in_param[address->id] ? ".param" : ptx_space_name(fn, ir_space_of(address->type));
+}
+
 /* The address that v is a constant distance from. */
 static const ir_inst *base_of(const ir_inst *v, int64_t *distance) {
     while (v->op == IR_OP_ptradd && ir_is_const(ir_arg(v, 1)) && !ir_is_vector(v->type)) {
@@ -99,7 +103,7 @@ static bool is_constant_memory(const ptx_func *fn, const ir_inst *address) {
 }
 
 static const char *how_to_access(const ptx_func *fn, const ir_inst *i, const ir_inst *address) {
-    const char *space = ptx_space_name(fn, ir_space_of(address->type));
+    const char *space = ptx_space_of(fn, address);
     bool is_private = ir_space_of(address->type) == IR_PRIVATE;
     bool is_volatile = i->imm.mem.flags & IR_MEM_VOLATILE && !is_private;
     if (is_volatile) return ir_sprintf(fn->w->arena, ".volatile%s", space);
@@ -394,10 +398,6 @@ static void write_transfer(const transfer *t, const ir_inst *size) {
         transfer_loop(*t, ptx_register(fn, size, 0), n % step ? 1 : step);
 }
 
-static const char *space_of(const ptx_func *fn, const ir_inst *address) {
-    return ptx_space_name(fn, ir_space_of(address->type));
-}
-
 static unsigned align_of(const ir_inst *i) {
     return 1u << (i->imm.mem.align < 3 ? i->imm.mem.align : 3);
 }
@@ -407,8 +407,8 @@ static void write_copy(ptx_func *fn, const ir_inst *i) {
     const transfer t = {.fn = fn,
                         .to = ptx_register(fn, to, 0),
                         .from = ptx_register(fn, from, 0),
-                        .to_how = space_of(fn, to),
-                        .from_how = space_of(fn, from),
+                        .to_how = ptx_space_of(fn, to),
+                        .from_how = ptx_space_of(fn, from),
                         .align = align_of(i)};
     write_transfer(&t, ir_arg(i, 2));
 }
@@ -419,7 +419,7 @@ static void write_fill(ptx_func *fn, const ir_inst *i) {
     ptx_put(fn, "mul.lo.u64 %s, %s, 0x0101010101010101", value, value);
     const transfer t = {.fn = fn,
                         .to = ptx_register(fn, ir_arg(i, 0), 0),
-                        .to_how = space_of(fn, ir_arg(i, 0)),
+                        .to_how = ptx_space_of(fn, ir_arg(i, 0)),
                         .value = value,
                         .align = align_of(i)};
     write_transfer(&t, ir_arg(i, 2));

@@ -4,12 +4,14 @@
  *
  *   write.c      the driver: variables, functions, and the head, which says what all of it needs
  *   func.c       entry points, their parameters, blocks, phis and branches
+ *   edges.c      numbers edges, by which phis have their operands
  *   inst.c       finds the file that writes an instruction
  *
  * and kinds of instructions:
  *   rows.c       operations on numbers, which ptx.def lists by operation and type
  *   wide.c       products of 64 bits of numbers of 32 bits
  *   convert.c    conversions, and the same bits as another type
+ *   structs.c    which structs by value are read where they were given
  *   lanes.c      vectors, which are as many registers as they have lanes
  *   memory.c     addresses, loads, stores, copies
  *   atomic.c     atomic operations, fences, barriers
@@ -67,6 +69,8 @@ typedef struct {
     ptx_writer *w;
     ir_func *f;
     uint32_t *first;              /* by value id: number of its first register + 1 */
+    bool *in_param;               /* by value id: it is an address in the memory of parameters */
+    uint32_t *first_edge, *place; /* edges.c */
     uint32_t count[PTX_CLASSES];  /* registers so far */
     ptx_names names[PTX_CLASSES]; /* of registers, as far as they have been asked for */
     uint32_t labels;              /* besides those of blocks */
@@ -186,13 +190,20 @@ void ptx_write_collection(ptx_func *fn, const ir_inst *i);
 /* ------------------------------------------------------------------------------ memory (memory.c) */
 
 const char *ptx_space_name(const ptx_func *fn, ir_space s); /* ".global"; generic: "" */
+/* That of what an address leads to. */
+const char *ptx_space_of(const ptx_func *fn, const ir_inst *address);
 /* The parameter or other value that an address is made from. */
 const ir_inst *ptx_origin(const ir_inst *address);
 /* "[%rd1+8]" */
 const char *ptx_place(ptx_func *fn, const ir_inst *address, int64_t more);
+/* Fills in_param (structs.c). */
+void ptx_find_structs(ptx_func *fn);
 
 /* ------------------------------------------------------------------------------------ functions */
 
 void ptx_write_function(ptx_writer *w, ir_func *f);
+/* Numbers the edges of a function, so that a block can be asked which predecessor it is by one. */
+void ptx_number_edges(ptx_func *fn);
+unsigned ptx_place_of_edge(const ptx_func *fn, const ir_block *b, unsigned edge);
 
 #endif

@@ -13,8 +13,8 @@
 /* The least version of the language that knows a processor, times 10. */
 static const struct {
     unsigned sm, version;
-} processors[] = {{70, 60}, {72, 61}, {75, 63}, {80, 70},  {86, 71},
-                  {87, 74}, {89, 78}, {90, 78}, {100, 86}, {120, 87}};
+} processors[] = {{70, 60}, {72, 61}, {75, 63},  {80, 70},  {86, 71},  {87, 74},  {88, 90},
+                  {89, 78}, {90, 78}, {100, 86}, {103, 88}, {110, 90}, {120, 87}, {121, 88}};
 
 unsigned cg_ptx_version_of(unsigned sm) {
     for (unsigned n = 0; n < sizeof processors / sizeof *processors; n++)

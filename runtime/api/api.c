@@ -209,6 +209,7 @@ void rt_context_init(spvf_context *c, const spvf_context_options *options) {
                      .report = forward_message,
                      .report_user = c,
                      .save = rt_bug_saver(),
+                     .save_user = c,
                      .span = rt_is_traced() ? trace_stage : NULL,
                      .limit = o.memory_limit};
 }

@@ -167,13 +167,25 @@ static void write_all(void *arg) {
     rt_in_new_module(&j->context->cx, j->from, make, j);
 }
 
-/* Without messages. */
+typedef struct {
+    void (*report)(void *user, const ir_message *m);
+    void *user;
+} reporter;
+
+static void report_bug(void *user, const ir_message *m) {
+    const reporter *r = user;
+    if (m->fault && r->report) r->report(r->user, m);
+}
+
+/* Without messages but those about bugs. */
 static bool can_write(job *j) {
     ir_ctx *cx = &j->context->cx;
-    void (*report)(void *user, const ir_message *m) = cx->report;
-    cx->report = NULL;
+    reporter r = {cx->report, cx->report_user};
+    cx->report = report_bug;
+    cx->report_user = &r;
     bool ok = ir_try(cx, write_all, j) && j->ok;
-    cx->report = report;
+    cx->report = r.report;
+    cx->report_user = r.user;
     if (!ok && (cx->status == IR_ERR_MEMORY || cx->status == IR_ERR_INTERNAL))
         ir_throw(cx, cx->status);
     return ok;

@@ -143,19 +143,29 @@ static cu_result make_current(const cu_calls *cu) {
     return error ? error : cu->set_current(context);
 }
 
-static cu_result assemble(assembly *j, unsigned sm) {
+static cu_result link_for(assembly *j, unsigned sm) {
     const cu_calls *cu = j->cu;
     int options[] = {CU_JIT_ERROR_LOG, CU_JIT_ERROR_LOG_SIZE, CU_JIT_TARGET};
     void *values[] = {j->log, (void *)(uintptr_t)LOG_SIZE, (void *)(uintptr_t)sm}, *code;
     size_t size;
     cu_link link;
-    cu_result error = make_current(cu);
-    if (!error) error = cu->link_create(3, options, values, &link);
+    cu_result error = cu->link_create(3, options, values, &link);
     if (error) return error;
     error = cu->link_add(link, CU_JIT_INPUT_PTX, j->ptx, j->size + 1, "program", 0, NULL, NULL);
     if (!error) error = cu->link_complete(link, &code, &size);
     if (!error) j->code = (rt_bytes){copy(j->arena, code, size), size};
     cu->link_end(link);
+    return error;
+}
+
+/* The thread has its own context again afterwards: it may use the driver itself. */
+static cu_result assemble(assembly *j, unsigned sm) {
+    cu_context before = NULL;
+    cu_result error = j->cu->get_current(&before);
+    if (error) return error;
+    error = make_current(j->cu);
+    if (!error) error = link_for(j, sm);
+    j->cu->set_current(before);
     return error;
 }
 

@@ -100,6 +100,7 @@ typedef struct {
     X(name, "cuDeviceGetName", (char *name, int size, cu_device d))                                \
     X(attribute, "cuDeviceGetAttribute", (int *value, int attribute, cu_device d))                 \
     X(retain, "cuDevicePrimaryCtxRetain", (cu_context * c, cu_device d))                           \
+    X(get_current, "cuCtxGetCurrent", (cu_context * c))                                            \
     X(set_current, "cuCtxSetCurrent", (cu_context c))                                              \
     X(allocate, "cuMemAlloc_v2", (cu_address * a, size_t bytes))                                   \
     X(allocate_host, "cuMemHostAlloc", (void **at, size_t bytes, unsigned flags))                  \

@@ -59,6 +59,17 @@ for module in "$here"/*.ir; do check "$module" check_file "$module"; done
 { echo ";> no such text"; cat "$here/loop.ir"; } >"$work/wrong.ir"
 check "texts are compared" eval '! check_file "$work/wrong.ir"'
 
+# Each processor that ptxas knows is a target.
+write_for() {
+    "$build/spvfuse" compile -O0 -t "ptx:$1" "$here/loop.ir" -o "$work/out.ptx" 2>"$work/assembled" ||
+        { cat "$work/assembled"; return 1; }
+    grep -qx "\.target $1" "$work/out.ptx" && assemble "$work/out.ptx" "$1"
+}
+
+[ -z "$ptxas" ] || for sm in $("$ptxas" --help | grep -o "'sm_[0-9]*'" | tr -d "'" | sort -u); do
+    check "a kernel for $sm" write_for "$sm"
+done
+
 # Each row and type with the least processor that it needs: "OPERATION KIND PROCESSOR TEXT".
 rows() {
     printf '#define bit(k) k\n#define ROW(op, kinds, text, sm, version) row op ; kinds ; sm ; text\n#include "codegen/ptx/ptx.def"\n' |

@@ -3,6 +3,7 @@
 # stage that BREAK names (broken.c): where it was, and a command that shows it again.
 set -u
 broken=$PWD/$1/tests/runtime/cli/broken
+driver=$PWD/$1/tests/runtime/devices/cuda
 # shellcheck source=tests/count.sh
 . tests/count.sh
 cd "$work" || exit 1
@@ -68,6 +69,13 @@ fails select compile k.ir -t x86_64 -o k.o
 fails assign run k.plan -d cpu
 fails reassociate run k.plan -d check
 
+# Device cuda first tries whether kernels can be written at all, without a word about those that
+# cannot; a bug is none of these (the driver is that of tests).
+export LD_LIBRARY_PATH="$driver" SPVFUSE_CACHE=0
+fails step_pointers run k.plan -d cuda
+fails step_pointers compile k.ir -t ptx -o k.ptx
+unset LD_LIBRARY_PATH SPVFUSE_CACHE
+
 # An operand of the command that a shell would take apart.
 cp k.ir "it's k.ir"
 fails reassociate opt "it's k.ir"
@@ -112,6 +120,10 @@ SPVFUSE_BUGS=$PWD/bugs BREAK=reassociate "$broken" opt k.ir -p standard >out 2>e
 holds [ $? = 1 ]
 holds grep -q "warning: SPVFUSE_BUGS: .*/bugs/reassociate-[0-9]*-0.ir: No such file or directory" err
 holds grep -q 'internal error in reassociate of @put.*; please report it$' err
+what='the same, while code is written'
+SPVFUSE_BUGS=$PWD/bugs BREAK=step_pointers "$broken" compile k.ir -t ptx -o k.ptx >out 2>err
+holds [ $? = 1 ]
+holds grep -q "warning: SPVFUSE_BUGS: .*/bugs/step_pointers-[0-9]*-0.ir: No such file or directory" err
 
 # Nothing that has the name is overwritten or followed.
 what='SPVFUSE_BUGS with a link'

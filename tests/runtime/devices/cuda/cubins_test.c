@@ -5,6 +5,7 @@
  */
 #include "runtime/container/container.h"
 #include "runtime/container/elf.h"
+#include "runtime/devices/cuda/cuda.h"
 #include "runtime/native/native.h"
 #include "tests/runtime/devices/cuda/cuda_bench.h"
 
@@ -161,17 +162,31 @@ static void assemble(void *arg) {
     j->code = rt_assemble_by_driver(j->context, &j->arena, text, 90, &j->why_not);
 }
 
+static void current_before(cu_context context) { cuda_driver(NULL)->set_current(context); }
+
+static cu_context current_now(void) {
+    cu_context context = NULL;
+    cuda_driver(NULL)->get_current(&context);
+    return context;
+}
+
 Test(cubins, the_driver_assembles_where_there_is_no_assembler) {
     spvf_context *c = new_context();
     assembling j = {.context = c, .text = ".version 7.8\n.target sm_90\n"};
     ir_arena_init(&j.arena, &c->cx);
     fake_cuda_forget();
+    current_before(NULL);
     cr_assert_eq(rt_guard(c, assemble, &j), SPVF_OK, "%s", messages);
+    cr_expect_null(current_now(), "the thread had no context");
     cr_assert_gt(j.code.size, strlen(j.text));
     const char *end = (const char *)j.code.data + j.code.size - strlen(j.text) - 1;
     cr_expect_str_eq(end, j.text, "a driver of tests keeps the text");
+    int any;
+    const cu_context own = (cu_context)(void *)&any;
+    current_before(own);
     fake_cuda_fail("cuLinkAddData_v2", 1, 209, false);
     cr_expect_eq(rt_guard(c, assemble, &j), SPVF_ERROR_DEVICE);
+    cr_expect_eq(current_now(), own, "the thread has its own context, also after a failure");
     cr_expect(strstr(messages, "cuda: the driver assembles nothing: "), "%s", messages);
     ir_arena_free(&j.arena);
     spvf_context_destroy(c);

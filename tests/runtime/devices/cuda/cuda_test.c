@@ -70,9 +70,9 @@ Test(cuda_cache, another_driver_or_device_is_another_entry) {
     setenv("FAKE_CUDA_VERSION", "13010", 1);
     find_in_new_bench("add");
     cr_expect_eq(compiled(), 2);
-    setenv("FAKE_CUDA_SM", "103", 1); /* it gets the text that sm_100 does */
+    setenv("FAKE_CUDA_SM", "105", 1); /* it gets the text that sm_103 does */
     find_in_new_bench("add");
-    setenv("FAKE_CUDA_SM", "100", 1);
+    setenv("FAKE_CUDA_SM", "103", 1);
     find_in_new_bench("add");
     cr_expect_eq(compiled(), 4);
     cr_expect_eq(entries(), 4 + 2, "and two texts");

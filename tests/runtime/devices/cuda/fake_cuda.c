@@ -53,7 +53,7 @@ static struct {
     void (*run)(const fake_cuda_launch *l, void **params);
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static _Thread_local int current; /* is there a context? */
+static _Thread_local void *current; /* the context, or NULL */
 
 static long setting(const char *name, long otherwise) {
     const char *value = getenv(name);
@@ -232,9 +232,15 @@ API result cuDevicePrimaryCtxRetain(void **context, int d) {
     return OK;
 }
 
+API result cuCtxGetCurrent(void **context) {
+    ENTER("cuCtxGetCurrent", false);
+    *context = current;
+    return OK;
+}
+
 API result cuCtxSetCurrent(void *context) {
     ENTER("cuCtxSetCurrent", false);
-    current = context != NULL;
+    current = context;
     return OK;
 }
 
