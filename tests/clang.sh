@@ -22,25 +22,39 @@ has_sanitizers() {
         "$CC" -fsanitize=address,undefined -x c - -o build/sanitized 2>/dev/null
 }
 
+# True when all of it passes; whoever calls it asks for that, so `set -e` has no effect here.
 check() {
     export CC="$1" CFLAGS="-Werror ${CFLAGS-}"
+    failed=0
     echo "$1: ninja check"
-    ninja check
+    ninja check || failed=1
     if ! has_sanitizers; then
         echo "$1: no sanitizers"
-        return
+        return $failed
     fi
     echo "$1: with sanitizers"
-    ninja build/asan/spvfuse build/asan/tests/variant
-    run_sanitized
+    ninja build/asan/spvfuse build/asan/tests/variant || return 1
+    run_sanitized || failed=1
+    return $failed
+}
+
+# Copies to the folder what it lacks or has with other bytes, and removes from it what is not here.  A copy
+# has a new time, so it is compiled again even if the original is older than what the folder has built.
+copy_changed() {
+    (cd "$1" && find . \( -path ./build -o -path ./.git \) -prune -o -type f -print) | while read -r file; do
+        [ -f "$file" ] || rm "$1/$file"
+    done
+    git ls-files -z -co --exclude-standard | xargs -0 sh -c '
+        for file; do
+            cmp -s "$file" "$0/$file" || cp --parents -t "$0" "$file"
+        done' "$1"
 }
 
 status=0
 for compiler; do
     folder=build/clang/$compiler
     mkdir -p "$folder/build"
-    find "$folder" -mindepth 1 -maxdepth 1 ! -name build ! -name '.ninja*' -exec rm -rf {} +
-    git ls-files -z -co --exclude-standard | xargs -0 cp -p --parents -t "$folder"
+    copy_changed "$folder"
     (cd "$folder" && git init -q && git add -A) # some tests ask which files there are
     (cd "$folder" && check "$compiler") || status=1
 done

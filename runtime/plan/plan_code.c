@@ -2,13 +2,14 @@
  * group that is not fused; and the texts of kernels before and after fusion.
  */
 #include "runtime/plan/plan.h"
+#include "runtime/queue/chain.h"
 
 /* ----------------------------------------------------------------------------------------- code */
 
 static bool is_repeated(const rt_bound_launch *bound, uint32_t n) {
     for (uint32_t k = 0; k < n; k++)
         if (bound[k].kernel == bound[n].kernel &&
-            !memcmp(&bound[k].launch->range, &bound[n].launch->range, sizeof(spvf_range)))
+            rt_is_same_range(&bound[k].launch->range, &bound[n].launch->range))
             return true;
     return false;
 }

@@ -54,6 +54,9 @@ typedef struct {
 } rt_chain;
 void rt_chain_kernel_free(rt_chain_kernel *k);
 
+/* In the dimensions that both have; what their padding holds is no part of it. */
+bool rt_is_same_range(const spvf_range *a, const spvf_range *b);
+
 /* Divides a chain.  `kernels` has room for one per link; what is in there is the caller's, also
  * after an error.  SPVF_ERROR_REFUSED: strict options do not let it be divided. */
 spvf_status rt_chain_divide(spvf_context *context, const rt_chain *chain, rt_chain_kernel *kernels,

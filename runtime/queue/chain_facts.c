@@ -115,7 +115,7 @@ void chain_keep_facts(spvf_context *c, const rt_chain_link *links, rt_chain_kern
 
 /* ------------------------------------------------------------------------------------- checking */
 
-static bool is_same_range(const spvf_range *a, const spvf_range *b) {
+bool rt_is_same_range(const spvf_range *a, const spvf_range *b) {
     bool same = a->dims == b->dims;
     for (uint32_t d = 0; d < a->dims && same; d++)
         same = a->global[d] == b->global[d] && a->local[d] == b->local[d] &&
@@ -136,7 +136,7 @@ static const char *check_member(const rt_chain_facts *f, const rt_chain_link *l,
     const member_facts *then = &f->members[m];
     const char *why = NULL;
     if (l->alone) return "it is not to be fused any more";
-    if (!is_same_range(&then->range, &l->range)) return "its range is another one";
+    if (!rt_is_same_range(&then->range, &l->range)) return "its range is another one";
     for (uint32_t p = 0; p < l->kernel->arg_count && !why; p++)
         why = check_arg(&f->args[then->first + p], &l->args[p], leader[then->first + p]);
     return why;

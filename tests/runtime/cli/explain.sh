@@ -57,6 +57,23 @@ check "SPVF_CPU" sh -c 'SPVF_CPU=v2,simd=4 "$0" explain -v "$1" 2>/dev/null |
     grep -q "^  code of @one for [a-z0-9_]*:v2,simd=4"' "$spvfuse" "$plan"
 check "members" sh -c '"$0" explain -v "$1" -t x86_64:v3 | grep -c "^  code of @s[ql]" | grep -qx 2' \
     "$spvfuse" "$demo"
+# Launches of a kernel on the same range have the same code, which is said once.
+cp "${demo%.plan}.spv" .
+cat >again.plan <<'END'
+buffer x f32[1024] = iota
+buffer y f32[1025] = 0.0
+buffer d f32[1024]
+fuse again {
+  launch "explain.spv":square global 1024 local 64 args x, y
+  launch "explain.spv":slope global 1024 local 64 args y, d
+  launch "explain.spv":square global 1024 local 64 args x, d
+  launch "explain.spv":square global 512 local 64 args x, d
+  launch "explain.spv":square global 1024 local 32 args x, d
+}
+END
+ranges=$(explain again.plan -t x86_64:v3 | sed -n 's/^  code of @\([a-z]*\) .* on /\1 /p' | tr '\n' ' ')
+check "each range once: $ranges" [ "$ranges" = 'square {1024/64} slope {1024/64} square {512/64} square {1024/32} ' ]
+
 for wrong in x86_64:v4,text spirv pdp11 ''; do
     check "target '$wrong'" sh -c '! "$0" explain "$1" -t "$2" 2>said &&
         grep -q "error: unknown target .* of native code: x86_64" said' "$spvfuse" "$demo" "$wrong"
