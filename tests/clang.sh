@@ -1,8 +1,9 @@
 #!/bin/sh
 # clang.sh [COMPILER…]: builds the sources with each compiler (clang-15, clang-22) in a folder of its own,
-# build/clang/COMPILER, with warnings as errors, and runs `ninja check` there.  Where the compiler has the
-# libraries of its sanitizers, the unit tests and golden files are run in that variant, too.  A folder is
-# kept, so the next run compiles what has changed.
+# build/clang/COMPILER, with warnings as errors, and runs `ninja check` there; what its spvfuse writes is
+# what build/spvfuse writes (same.sh).  Where the compiler has the libraries of its sanitizers, the unit
+# tests and golden files are run in that variant, too.  A folder is kept, so the next run compiles what
+# has changed.
 set -eu
 [ $# -gt 0 ] || set -- clang-15 clang-22
 
@@ -22,12 +23,14 @@ has_sanitizers() {
         "$CC" -fsanitize=address,undefined -x c - -o build/sanitized 2>/dev/null
 }
 
-# True when all of it passes; whoever calls it asks for that, so `set -e` has no effect here.
+# check COMPILER SPVFUSE: true when all of it passes; what is called within a condition is without `set -e`.
 check() {
     export CC="$1" CFLAGS="-Werror ${CFLAGS-}"
     failed=0
     echo "$1: ninja check"
     ninja check || failed=1
+    echo "$1: the same bytes as those of build/spvfuse"
+    sh tests/same.sh "$2" build || failed=1
     if ! has_sanitizers; then
         echo "$1: no sanitizers"
         return $failed
@@ -50,12 +53,13 @@ copy_changed() {
         done' "$1"
 }
 
+spvfuse=$PWD/build/spvfuse
 status=0
 for compiler; do
     folder=build/clang/$compiler
     mkdir -p "$folder/build"
     copy_changed "$folder"
     (cd "$folder" && git init -q && git add -A) # some tests ask which files there are
-    (cd "$folder" && check "$compiler") || status=1
+    (cd "$folder" && check "$compiler" "$spvfuse") || status=1
 done
 exit $status

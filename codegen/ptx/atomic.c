@@ -66,20 +66,20 @@ static void write_load(ptx_func *fn, const ir_inst *i) {
     const ir_inst *address = ir_arg(i, 0);
     check_width(fn, i);
     fence_before(fn, i, address);
+    const char *at = ptx_place(fn, address, 0);
     ptx_put(fn, "ld%s.%s %s, %s",
             qualifiers(fn, i, address, i->imm.sync.semantics & ACQUIRES ? IR_SEM_ACQUIRE : 0),
-            ptx_class_type(ptx_class_of(fn->w->m, i->type)), ptx_result(fn, i, 0),
-            ptx_place(fn, address, 0));
+            ptx_class_type(ptx_class_of(fn->w->m, i->type)), ptx_result(fn, i, 0), at);
 }
 
 static void write_store(ptx_func *fn, const ir_inst *i) {
     const ir_inst *address = ir_arg(i, 0), *v = ir_arg(i, 1);
     check_width(fn, v);
     fence_before(fn, i, address);
+    const char *value = ptx_register(fn, v, 0);
     ptx_put(fn, "st%s.%s %s, %s",
             qualifiers(fn, i, address, i->imm.sync.semantics & RELEASES ? IR_SEM_RELEASE : 0),
-            ptx_class_type(ptx_class_of(fn->w->m, v->type)), ptx_place(fn, address, 0),
-            ptx_register(fn, v, 0));
+            ptx_class_type(ptx_class_of(fn->w->m, v->type)), ptx_place(fn, address, 0), value);
 }
 
 /* ----------------------------------------------------------------------- read, change and write */
@@ -140,8 +140,8 @@ static void compare_and_swap(ptx_func *fn, const ir_inst *i, const char *result,
 static void write_exchange_if_equal(ptx_func *fn, const ir_inst *i) {
     check(fn, ir_arg(i, 0), i);
     fence_before(fn, i, ir_arg(i, 0));
-    compare_and_swap(fn, i, ptx_result(fn, i, 0), ptx_register(fn, ir_arg(i, 2), 0),
-                     ptx_register(fn, ir_arg(i, 1), 0));
+    const char *with = ptx_register(fn, ir_arg(i, 1), 0), *want = ptx_register(fn, ir_arg(i, 2), 0);
+    compare_and_swap(fn, i, ptx_result(fn, i, 0), want, with);
 }
 
 static void write_extreme(ptx_func *fn, const ir_inst *i) {
@@ -173,7 +173,8 @@ static void write_extreme(ptx_func *fn, const ir_inst *i) {
 /* In thread 0 of each group; the other ones jump to the end. */
 static void only_first_thread(ptx_func *fn, const char *end) {
     const char *id = ptx_temporary(fn, PTX_B32), *other = ptx_temporary(fn, PTX_PRED);
-    ptx_put(fn, "or.b32 %s, %s, %s", id, ptx_special(fn, "tid.x"), ptx_special(fn, "tid.y"));
+    const char *y = ptx_special(fn, "tid.y"), *x = ptx_special(fn, "tid.x");
+    ptx_put(fn, "or.b32 %s, %s, %s", id, x, y);
     ptx_put(fn, "or.b32 %s, %s, %s", id, id, ptx_special(fn, "tid.z"));
     ptx_put(fn, "setp.ne.u32 %s, %s, 0", other, id);
     ptx_put(fn, "@%s bra %s", other, end);
@@ -184,10 +185,11 @@ static const char *share_of_group(ptx_func *fn) {
     const char *groups = ptx_temporary(fn, PTX_B32), *id = ptx_temporary(fn, PTX_B32);
     const char *rest = ptx_temporary(fn, PTX_B32), *share = ptx_temporary(fn, PTX_B32);
     const char *first = ptx_temporary(fn, PTX_PRED);
-    ptx_put(fn, "mul.lo.s32 %s, %s, %s", groups, ptx_special(fn, "nctaid.x"),
-            ptx_special(fn, "nctaid.y"));
+    const char *height = ptx_special(fn, "nctaid.y"), *width = ptx_special(fn, "nctaid.x");
+    ptx_put(fn, "mul.lo.s32 %s, %s, %s", groups, width, height);
     ptx_put(fn, "mul.lo.s32 %s, %s, %s", groups, groups, ptx_special(fn, "nctaid.z"));
-    ptx_put(fn, "or.b32 %s, %s, %s", id, ptx_special(fn, "ctaid.x"), ptx_special(fn, "ctaid.y"));
+    const char *y = ptx_special(fn, "ctaid.y"), *x = ptx_special(fn, "ctaid.x");
+    ptx_put(fn, "or.b32 %s, %s, %s", id, x, y);
     ptx_put(fn, "or.b32 %s, %s, %s", id, id, ptx_special(fn, "ctaid.z"));
     ptx_put(fn, "setp.eq.u32 %s, %s, 0", first, id);
     ptx_put(fn, "sub.s32 %s, 0x80000001, %s", rest, groups);

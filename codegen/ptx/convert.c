@@ -70,26 +70,29 @@ static void to_integer(ptx_func *fn, const ir_inst *i, const ir_inst *x, unsigne
 
 static void to_float(ptx_func *fn, const ir_inst *i, const ir_inst *x, unsigned lane) {
     unsigned width = width_of(fn, x);
+    const char *from = ptx_register(fn, x, lane);
     ptx_put(fn, "cvt.%s.%s.%s%u %s, %s", rounding_name(i->imm.round.mode), float_name(i->type),
-            i->op == IR_OP_sitofp ? "s" : "u", width, ptx_result(fn, i, lane),
-            ptx_register(fn, x, lane));
+            i->op == IR_OP_sitofp ? "s" : "u", width, ptx_result(fn, i, lane), from);
 }
 
 static void to_other_float(ptx_func *fn, const ir_inst *i, const ir_inst *x, unsigned lane) {
     bool narrower = width_of(fn, i) < width_of(fn, x);
     if (ir_elem(i->type) == IR_BF16) ptx_need(fn, 80, 70, "a conversion to bf16");
+    const char *from = ptx_operand(fn, x, lane);
     ptx_put(fn, "cvt%s%s.%s.%s %s, %s", narrower ? "." : "",
             narrower ? rounding_name(i->imm.round.mode) : "", float_name(i->type),
-            float_name(x->type), ptx_result(fn, i, lane), ptx_operand(fn, x, lane));
+            float_name(x->type), ptx_result(fn, i, lane), from);
 }
 
 /* ------------------------------------------------------------------------------------ addresses */
 
 static void to_number(ptx_func *fn, const ir_inst *i, const ir_inst *x, unsigned lane) {
-    if (width_of(fn, i) == 64)
-        ptx_move(fn, PTX_B64, ptx_result(fn, i, lane), ptx_operand(fn, x, lane));
-    else
+    if (width_of(fn, i) != 64) {
         cut(fn, i, x, lane);
+        return;
+    }
+    const char *from = ptx_operand(fn, x, lane);
+    ptx_move(fn, PTX_B64, ptx_result(fn, i, lane), from);
 }
 
 static void to_address(ptx_func *fn, const ir_inst *i, const ir_inst *x, unsigned lane) {
@@ -229,9 +232,10 @@ static void write_bitcast(ptx_func *fn, const ir_inst *i) {
     unsigned width = width_of(fn, i);
     words w = {{0}};
     if (width == width_of(fn, x) && width >= 32) {
-        for (unsigned lane = 0; lane < ir_lanes(i->type); lane++)
-            ptx_put(fn, "mov.b%u %s, %s", width, ptx_result(fn, i, lane),
-                    ptx_register(fn, x, lane));
+        for (unsigned lane = 0; lane < ir_lanes(i->type); lane++) {
+            const char *from = ptx_register(fn, x, lane);
+            ptx_put(fn, "mov.b%u %s, %s", width, ptx_result(fn, i, lane), from);
+        }
         return;
     }
     take_apart(fn, x, &w);

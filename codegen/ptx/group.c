@@ -15,8 +15,9 @@ static void wait(ptx_func *fn) { ptx_put(fn, "bar.sync 0"); }
 /* ---------------------------------------------------------------------------------------- votes */
 
 static void write_vote(ptx_func *fn, const ir_inst *i) {
+    const char *mine = ptx_register(fn, ir_arg(i, 0), 0);
     ptx_put(fn, "bar.red.%s.pred %s, 0, %s", i->op == IR_OP_group_all ? "and" : "or",
-            ptx_result(fn, i, 0), ptx_register(fn, ir_arg(i, 0), 0));
+            ptx_result(fn, i, 0), mine);
 }
 
 /* ----------------------------------------------------------------------------------- broadcasts */
@@ -26,9 +27,8 @@ static const char *number_of(ptx_func *fn, const ir_inst *id) {
     const char *n = "0";
     static const char *const sizes[] = {"ntid.x", "ntid.y", "ntid.z"};
     for (unsigned d = ir_lanes(id->type); d-- > 0;) {
-        const char *r = new_word(fn);
-        ptx_put(fn, "mad.lo.s32 %s, %s, %s, %s", r, n, ptx_special(fn, sizes[d]),
-                ptx_amount(fn, id, d, INT32_MAX));
+        const char *r = new_word(fn), *at = ptx_amount(fn, id, d, INT32_MAX);
+        ptx_put(fn, "mad.lo.s32 %s, %s, %s, %s", r, n, ptx_special(fn, sizes[d]), at);
         n = r;
     }
     return n;
@@ -43,8 +43,8 @@ static const char *group_memory(ptx_func *fn) {
 
 static void write_broadcast(ptx_func *fn, const ir_inst *i) {
     const char *memory = group_memory(fn), *is_it = ptx_temporary(fn, PTX_PRED);
-    ptx_put(fn, "setp.eq.u32 %s, %s, %s", is_it, ptx_local_linear_id(fn),
-            number_of(fn, ir_arg(i, 1)));
+    const char *wanted = number_of(fn, ir_arg(i, 1));
+    ptx_put(fn, "setp.eq.u32 %s, %s, %s", is_it, ptx_local_linear_id(fn), wanted);
     for (unsigned lane = 0; lane < ir_lanes(i->type); lane++) {
         ptx_carried x = ptx_carry(fn, ir_arg(i, 0), lane, false), y = ptx_carried_like(fn, x);
         const char *type = ptx_class_type(x.class);
@@ -154,8 +154,8 @@ static void write_copy(ptx_func *fn, const ir_inst *i) {
     ptx_label(fn, again);
     ptx_put(fn, "setp.ge.u64 %s, %s, %s", done, n, count);
     ptx_put(fn, "@%s bra %s", done, end);
-    copy_element(fn, i, element(fn, to, n, to_global ? stride : "1", size),
-                 element(fn, from, n, to_global ? "1" : stride, size));
+    const char *source = element(fn, from, n, to_global ? "1" : stride, size);
+    copy_element(fn, i, element(fn, to, n, to_global ? stride : "1", size), source);
     ptx_put(fn, "add.s64 %s, %s, %s", n, n, step);
     ptx_put(fn, "bra %s", again);
     ptx_label(fn, end);

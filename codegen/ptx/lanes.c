@@ -4,7 +4,8 @@
 static void move_lane(ptx_func *fn, const ir_inst *i, unsigned lane, const ir_inst *v,
                       unsigned from) {
     ptx_class c = ptx_class_of(fn->w->m, ir_elem(i->type));
-    ptx_move(fn, c, ptx_result(fn, i, lane), ptx_operand(fn, v, from));
+    const char *value = ptx_operand(fn, v, from);
+    ptx_move(fn, c, ptx_result(fn, i, lane), value);
 }
 
 static void write_select(ptx_func *fn, const ir_inst *i) {
@@ -14,8 +15,9 @@ static void write_select(ptx_func *fn, const ir_inst *i) {
         const char *to = ptx_result(fn, i, lane);
         const char *test = ptx_register(fn, c, ir_is_vector(c->type) ? lane : 0);
         if (class != PTX_PRED) {
+            const char *other = ptx_operand(fn, y, lane);
             ptx_put(fn, "selp.%s %s, %s, %s, %s", ptx_class_type(class), to,
-                    ptx_operand(fn, x, lane), ptx_operand(fn, y, lane), test);
+                    ptx_operand(fn, x, lane), other, test);
             continue;
         }
         const char *yes = ptx_temporary(fn, PTX_PRED), *no = ptx_temporary(fn, PTX_PRED);
@@ -48,8 +50,10 @@ static void write_extract(ptx_func *fn, const ir_inst *i) {
     ptx_class c = ptx_class_of(fn->w->m, i->type);
     const char *index = ptx_amount(fn, at, 0, IR_MAX_LANES), *to = ptx_result(fn, i, 0);
     ptx_move(fn, c, to, ptx_operand(fn, v, 0));
-    for (unsigned lane = 1; lane < ir_lanes(v->type); lane++)
-        move_if(fn, c, is_lane(fn, index, lane), to, ptx_operand(fn, v, lane));
+    for (unsigned lane = 1; lane < ir_lanes(v->type); lane++) {
+        const char *from = ptx_operand(fn, v, lane);
+        move_if(fn, c, is_lane(fn, index, lane), to, from);
+    }
 }
 
 static void write_insert(ptx_func *fn, const ir_inst *i) {
@@ -59,9 +63,9 @@ static void write_insert(ptx_func *fn, const ir_inst *i) {
     for (unsigned lane = 0; lane < ir_lanes(i->type); lane++) {
         bool here = !index && at->imm.bits == lane;
         move_lane(fn, i, lane, here ? x : v, here ? 0 : lane);
-        if (index)
-            move_if(fn, c, is_lane(fn, index, lane), ptx_result(fn, i, lane),
-                    ptx_operand(fn, x, 0));
+        if (!index) continue;
+        const char *from = ptx_operand(fn, x, 0);
+        move_if(fn, c, is_lane(fn, index, lane), ptx_result(fn, i, lane), from);
     }
 }
 

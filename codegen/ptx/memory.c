@@ -43,9 +43,11 @@ const char *ptx_place(ptx_func *fn, const ir_inst *address, int64_t more) {
 }
 
 static void write_ptradd(ptx_func *fn, const ir_inst *i) {
-    for (unsigned lane = 0; lane < ir_lanes(i->type); lane++)
-        ptx_put(fn, "add.s64 %s, %s, %s", ptx_result(fn, i, lane),
-                ptx_register(fn, ir_arg(i, 0), lane), ptx_operand(fn, ir_arg(i, 1), lane));
+    for (unsigned lane = 0; lane < ir_lanes(i->type); lane++) {
+        const char *bytes = ptx_operand(fn, ir_arg(i, 1), lane);
+        const char *base = ptx_register(fn, ir_arg(i, 0), lane);
+        ptx_put(fn, "add.s64 %s, %s, %s", ptx_result(fn, i, lane), base, bytes);
+    }
 }
 
 static void write_variable(ptx_func *fn, const ir_inst *i) {

@@ -44,8 +44,9 @@ const char *ptx_special(ptx_func *fn, const char *name) {
 
 static const char *id_in_range(ptx_func *fn, unsigned dim) {
     const char *r = ptx_temporary(fn, PTX_B64);
-    ptx_put(fn, "mad.wide.u32 %s, %s, %s, %s", r, special(fn, "ctaid", dim),
-            special(fn, "ntid", dim), widened(fn, special(fn, "tid", dim)));
+    const char *local = widened(fn, special(fn, "tid", dim)), *size = special(fn, "ntid", dim);
+    const char *group = special(fn, "ctaid", dim);
+    ptx_put(fn, "mad.wide.u32 %s, %s, %s, %s", r, group, size, local);
     return r;
 }
 
@@ -67,13 +68,15 @@ static const char *global_id(ptx_func *fn, unsigned dim) {
 }
 
 static const char *global_size(ptx_func *fn, unsigned dim) {
-    return product(fn, special(fn, "nctaid", dim), special(fn, "ntid", dim));
+    const char *size = special(fn, "ntid", dim), *groups = special(fn, "nctaid", dim);
+    return product(fn, groups, size);
 }
 
 static const char *global_linear_id(ptx_func *fn) {
-    const char *plane =
-        product_and_sum(fn, id_in_range(fn, 2), global_size(fn, 1), id_in_range(fn, 1));
-    return product_and_sum(fn, plane, global_size(fn, 0), id_in_range(fn, 0));
+    const char *y = id_in_range(fn, 1), *height = global_size(fn, 1), *z = id_in_range(fn, 2);
+    const char *line = product_and_sum(fn, z, height, y);
+    const char *x = id_in_range(fn, 0), *width = global_size(fn, 0);
+    return product_and_sum(fn, line, width, x);
 }
 
 /* ----------------------------------------------------------------------- numbers that are small */
@@ -92,14 +95,15 @@ static const char *short_id(ptx_func *fn, unsigned dim) {
         ptx_put(fn, "add.s32 %s, %s, %s", sum, first, short_offset(fn, dim));
         first = sum;
     }
-    ptx_put(fn, "mad.lo.s32 %s, %s, %s, %s", r, special(fn, "ctaid", dim), special(fn, "ntid", dim),
-            first);
+    const char *size = special(fn, "ntid", dim), *group = special(fn, "ctaid", dim);
+    ptx_put(fn, "mad.lo.s32 %s, %s, %s, %s", r, group, size, first);
     return r;
 }
 
 static const char *short_size(ptx_func *fn, unsigned dim) {
     const char *r = ptx_temporary(fn, PTX_B32);
-    ptx_put(fn, "mul.lo.s32 %s, %s, %s", r, special(fn, "nctaid", dim), special(fn, "ntid", dim));
+    const char *size = special(fn, "ntid", dim), *groups = special(fn, "nctaid", dim);
+    ptx_put(fn, "mul.lo.s32 %s, %s, %s", r, groups, size);
     return r;
 }
 
@@ -115,17 +119,19 @@ static const char *short_global_answer(ptx_func *fn, const ir_inst *i) {
 /* ------------------------------------------------------------------------- within a work-group */
 
 const char *ptx_local_linear_id(ptx_func *fn) {
-    const char *plane = ptx_temporary(fn, PTX_B32), *r = ptx_temporary(fn, PTX_B32);
-    ptx_put(fn, "mad.lo.s32 %s, %s, %s, %s", plane, special(fn, "tid", 2), special(fn, "ntid", 1),
-            special(fn, "tid", 1));
-    ptx_put(fn, "mad.lo.s32 %s, %s, %s, %s", r, plane, special(fn, "ntid", 0),
-            special(fn, "tid", 0));
+    const char *line = ptx_temporary(fn, PTX_B32), *r = ptx_temporary(fn, PTX_B32);
+    const char *y = special(fn, "tid", 1), *height = special(fn, "ntid", 1),
+               *z = special(fn, "tid", 2);
+    ptx_put(fn, "mad.lo.s32 %s, %s, %s, %s", line, z, height, y);
+    const char *x = special(fn, "tid", 0), *width = special(fn, "ntid", 0);
+    ptx_put(fn, "mad.lo.s32 %s, %s, %s, %s", r, line, width, x);
     return r;
 }
 
 const char *ptx_group_items(ptx_func *fn) {
     const char *plane = ptx_temporary(fn, PTX_B32), *r = ptx_temporary(fn, PTX_B32);
-    ptx_put(fn, "mul.lo.s32 %s, %s, %s", plane, special(fn, "ntid", 0), special(fn, "ntid", 1));
+    const char *height = special(fn, "ntid", 1), *width = special(fn, "ntid", 0);
+    ptx_put(fn, "mul.lo.s32 %s, %s, %s", plane, width, height);
     ptx_put(fn, "mul.lo.s32 %s, %s, %s", r, plane, special(fn, "ntid", 2));
     return r;
 }
@@ -162,8 +168,8 @@ const char *ptx_warps(ptx_func *fn) {
 const char *ptx_warp_size(ptx_func *fn) {
     if (ptx_has_full_warps(fn)) return "32";
     const char *left = ptx_temporary(fn, PTX_B32);
-    ptx_put(fn, "sub.s32 %s, %s, %s", left, ptx_group_items(fn),
-            with(fn, "shl.b32", ptx_warp_number(fn), 5));
+    const char *before = with(fn, "shl.b32", ptx_warp_number(fn), 5), *all = ptx_group_items(fn);
+    ptx_put(fn, "sub.s32 %s, %s, %s", left, all, before);
     return with(fn, "min.u32", left, PTX_WARP);
 }
 

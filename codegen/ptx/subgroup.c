@@ -20,8 +20,9 @@ static void take_from(ptx_func *fn, const ir_inst *i, const char *at, const char
 /* ---------------------------------------------------------------------------------------- votes */
 
 static void write_vote(ptx_func *fn, const ir_inst *i) {
+    const char *members = ptx_members_of(fn, i), *mine = ptx_register(fn, ir_arg(i, 0), 0);
     ptx_put(fn, "vote.sync.%s.pred %s, %s, %s", i->op == IR_OP_group_all ? "all" : "any",
-            ptx_result(fn, i, 0), ptx_register(fn, ir_arg(i, 0), 0), ptx_members_of(fn, i));
+            ptx_result(fn, i, 0), mine, members);
 }
 
 /* Are numbers of this lane the same for all members?  Floats are compared with those of the first
@@ -52,8 +53,9 @@ static void write_all_equal(ptx_func *fn, const ir_inst *i) {
 }
 
 static void write_elect(ptx_func *fn, const ir_inst *i) {
-    ptx_put(fn, "setp.eq.u32 %s, %s, %s", ptx_result(fn, i, 0), ptx_special(fn, "laneid"),
-            ptx_lowest_bit(fn, ptx_members_of(fn, i)));
+    const char *first = ptx_lowest_bit(fn, ptx_members_of(fn, i)),
+               *lane = ptx_special(fn, "laneid");
+    ptx_put(fn, "setp.eq.u32 %s, %s, %s", ptx_result(fn, i, 0), lane, first);
 }
 
 /* -------------------------------------------------------------------------------------- ballots */
@@ -64,8 +66,8 @@ static void clear_rest(ptx_func *fn, const ir_inst *i) {
 }
 
 static void write_ballot(ptx_func *fn, const ir_inst *i) {
-    ptx_put(fn, "vote.sync.ballot.b32 %s, %s, %s", ptx_result(fn, i, 0),
-            ptx_register(fn, ir_arg(i, 0), 0), ptx_members_of(fn, i));
+    const char *members = ptx_members_of(fn, i), *mine = ptx_register(fn, ir_arg(i, 0), 0);
+    ptx_put(fn, "vote.sync.ballot.b32 %s, %s, %s", ptx_result(fn, i, 0), mine, members);
     clear_rest(fn, i);
 }
 
@@ -99,7 +101,8 @@ static void write_mask(ptx_func *fn, const ir_inst *i) {
     static const char *const names[] = {"lanemask_eq", "lanemask_ge", "lanemask_gt", "lanemask_le",
                                         "lanemask_lt"};
     const char *all = ptx_special(fn, names[i->imm.bits < 5 ? i->imm.bits : 0]);
-    ptx_put(fn, "and.b32 %s, %s, %s", ptx_result(fn, i, 0), all, ptx_members(fn));
+    const char *members = ptx_members(fn);
+    ptx_put(fn, "and.b32 %s, %s, %s", ptx_result(fn, i, 0), all, members);
     clear_rest(fn, i);
 }
 
@@ -136,9 +139,11 @@ static void write(ptx_func *fn, const ir_inst *i) {
     case IR_OP_group_any: write_vote(fn, i); break;
     case IR_OP_group_all_equal: write_all_equal(fn, i); break;
     case IR_OP_group_elect: write_elect(fn, i); break;
-    case IR_OP_group_broadcast:
-        take_from(fn, i, ptx_amount(fn, ir_arg(i, 1), 0, 31), ptx_members_of(fn, i));
+    case IR_OP_group_broadcast: {
+        const char *members = ptx_members_of(fn, i);
+        take_from(fn, i, ptx_amount(fn, ir_arg(i, 1), 0, 31), members);
         break;
+    }
     case IR_OP_group_broadcast_first: {
         const char *members = ptx_members_of(fn, i);
         take_from(fn, i, ptx_lowest_bit(fn, members), members);

@@ -41,7 +41,8 @@ bool ptx_write_wide(ptx_func *fn, const ir_inst *i) {
     uint64_t factor = factor_of(i);
     if (!factor) return false;
     const ir_inst *x = ir_arg(i, 0);
+    const char *narrow = ptx_register(fn, ir_arg(x, 0), 0);
     ptx_put(fn, "mul.wide.%s32 %s, %s, %llu", x->op == IR_OP_sext ? "s" : "u", ptx_result(fn, i, 0),
-            ptx_register(fn, ir_arg(x, 0), 0), (unsigned long long)factor);
+            narrow, (unsigned long long)factor);
     return true;
 }
