@@ -80,7 +80,7 @@ SPVF_API const char *spvf_status_name(spvf_status status);
 
 /* SPVF_VERSION of the library that runs, which may be newer than the headers.  Any thread. */
 SPVF_API uint32_t spvf_version(void);
-/* The same as text: "0.1.0".  The text is the library's.  Any thread. */
+/* The version of the library that runs as text: "0.1.0".  The text is the library's.  Any thread. */
 SPVF_API const char *spvf_version_text(void);
 /* What the library can do on this machine, as words with spaces between them; NULL: it cannot, or
  * there is no feature of that name.
@@ -148,7 +148,7 @@ typedef struct {
     size_t remember_bytes;    /* all of that has at most so many bytes; 0: 256 MiB */
 } spvf_context_options;
 
-/* options NULL: defaults.  The context is to be destroyed.  SPVF_ERROR_ARGUMENT: out is NULL, the
+/* Makes a context, which is to be destroyed; options NULL: defaults.  SPVF_ERROR_ARGUMENT: out is NULL, the
  * options have no size, or only one of `allocate` and `release` is given.  SPVF_ERROR_MEMORY.
  * Nothing tells why, since there is no callback yet. */
 SPVF_API spvf_status spvf_context_create(const spvf_context_options *options, spvf_context **out);
@@ -364,14 +364,15 @@ SPVF_API spvf_status spvf_closure_arguments(const spvf_kernel_info *kernel, size
 
 /* How many kernels the module has, also of those that are refused; 0 of NULL. */
 SPVF_API size_t spvf_module_kernel_count(const spvf_module *module);
-/* NULL when index is out of range.  Valid until the module is destroyed. */
+/* Kernel `index` of the module, from 0; NULL when that is out of range.  Valid until the module is
+ * destroyed or optimized. */
 SPVF_API const spvf_kernel_info *spvf_module_kernel(const spvf_module *module, size_t index);
 /* The kernel of that name, or NULL.  Valid until the module is destroyed or optimized. */
 SPVF_API const spvf_kernel_info *spvf_module_find_kernel(const spvf_module *module,
                                                          const char *name);
-/* Specialization constants of the module, with the values in force. */
+/* How many specialization constants the module has; 0 of NULL. */
 SPVF_API size_t spvf_module_spec_count(const spvf_module *module);
-/* The specialization constant `index`, from 0: its id and value, and how many bits it has, 1 for a
+/* The specialization constant `index`, from 0: its id and the value in force, and how many bits it has, 1 for a
  * bool; `bits` may be NULL.  SPVF_ERROR_ARGUMENT: there is none. */
 SPVF_API spvf_status spvf_module_spec(const spvf_module *module, size_t index,
                                       spvf_spec_value *value, uint32_t *bits);
@@ -414,7 +415,8 @@ typedef struct {
 SPVF_API spvf_status spvf_module_optimize(spvf_module *module, const spvf_pass_options *options);
 /* Names and one-line descriptions of the passes; NULL from `index` out of range. */
 SPVF_API const char *spvf_pass_name(size_t index, const char **description);
-/* The same for the stages of native code, in the order in which they run. */
+/* Names and one-line descriptions of the stages of native code, in the order in which they run; NULL
+ * from `index` out of range. */
 SPVF_API const char *spvf_stage_name(size_t index, const char **description);
 /* Shows the native code that the context makes from here on, by spvf_module_emit or for launches,
  * as dump_after, dump_changed, verify_each, time, trace_rules, stats and remarks say; what else is in the options has
@@ -425,9 +427,9 @@ SPVF_API spvf_status spvf_context_inspect(spvf_context *context, const spvf_pass
  * note for each pass and stage has the instructions before and after it.  Names and descriptions;
  * NULL from `index` out of range. */
 SPVF_API const char *spvf_counter_name(size_t index, const char **description);
-/* The count since stats were asked for; 0 if they were not. */
+/* What a counter has counted since stats were asked for; 0 if they were not. */
 SPVF_API uint64_t spvf_context_counter(const spvf_context *context, size_t index);
-/* Facts of order: the pass that is returned runs before *second runs for the first time, for the
+/* Facts of the order of passes: the pass that is returned runs before *second runs for the first time, for the
  * reason *why; NULL from `index` out of range. */
 SPVF_API const char *spvf_pass_order(size_t index, const char **second, const char **why);
 
@@ -750,10 +752,10 @@ typedef enum {
     SPVF_FACT_SHORT_NUMBERS, /* global ids and integers by value have 15 bits */
     SPVF_FACTS
 } spvf_fact;
-/* "local-size", as in the option "without=local-size" of device cpu; and a clause that says what is
- * true of launches.  NULL: there is no such fact. */
+/* The name of a fact, "local-size" as in the option "without=local-size" of device cpu.  NULL: there
+ * is no such fact. */
 SPVF_API const char *spvf_fact_name(spvf_fact fact);
-/* A clause that says what is true of the launches, for people.  NULL: there is no such fact. */
+/* A clause that says what a fact is of launches, for people.  NULL: there is no such fact. */
 SPVF_API const char *spvf_fact_text(spvf_fact fact);
 
 /* What native code does with the loops over work-items of a kernel. */
@@ -805,13 +807,14 @@ SPVF_API spvf_status spvf_explain(spvf_context *context, const spvf_fuse_options
                                   spvf_explanation **out);
 /* The explanation of what was fused; belongs to the fusion. */
 SPVF_API const spvf_explanation *spvf_fusion_explanation(const spvf_fusion *fusion);
-/* For people to read, as `spvfuse explain` prints it; to be given to free().  NULL: no memory. */
+/* An explanation for people to read, as `spvfuse explain` prints it; to be given to free().  NULL: no
+ * memory. */
 SPVF_API char *spvf_explanation_text(const spvf_explanation *explanation);
-/* The same for programs: one value of JSON, in UTF-8, as docs/EXPLAIN.md lists it.  All keys are
+/* An explanation for programs: one value of JSON, in UTF-8, as docs/EXPLAIN.md lists it.  All keys are
  * there, in the same order; what is absent is null.  The text is the caller's, for free(); NULL: no
  * memory, or `explanation` is NULL.  Reads only the explanation, so several threads may do so. */
 SPVF_API char *spvf_explanation_json(const spvf_explanation *explanation);
-/* Not for those that belong to a fusion or a message. */
+/* Frees an explanation, but none that belongs to a fusion or a message; NULL: nothing happens. */
 SPVF_API void spvf_explanation_destroy(spvf_explanation *explanation);
 
 /* Compiles a kernel as device cpu does for launches on the range, and tells what became of its
@@ -823,9 +826,9 @@ SPVF_API void spvf_explanation_destroy(spvf_explanation *explanation);
 SPVF_API spvf_status spvf_explain_code(const spvf_module *module, const char *kernel,
                                        const spvf_range *range, const char *target,
                                        spvf_explained_code **out);
-/* For people to read; to be given to free().  NULL: no memory. */
+/* What spvf_explain_code tells, for people to read; to be given to free().  NULL: no memory. */
 SPVF_API char *spvf_explained_code_text(const spvf_explained_code *code);
-/* Not for those of an spvf_explanation. */
+/* Frees what spvf_explain_code gave, but no part of an spvf_explanation; NULL: nothing happens. */
 SPVF_API void spvf_explained_code_destroy(spvf_explained_code *code);
 
 /* -------------------------------------------------------------------------------------- devices */
@@ -903,7 +906,7 @@ typedef struct {
     uint64_t foreign, damaged; /* verify: entries of other versions, and those that are no use */
 } spvf_cache_info;
 
-/* Calls `answer` once, if all went well.  While others use the cache, it tells of some moment.
+/* Tells of the cache of compiled kernels, or clears it: calls `answer` once, if all went well.  While others use the cache, it tells of some moment.
  * SPVF_ERROR_ARGUMENT: context or answer is NULL, or the action is unknown.  SPVF_ERROR_IO: an
  * entry cannot be removed.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_cache(spvf_context *context, spvf_cache_action action,

@@ -16,7 +16,7 @@ extern "C" {
 
 typedef struct spvf_container spvf_container;
 
-/* A container of these bytes.  If they begin at a multiple of 16 they are used where they are, and
+/* Opens a container that is in memory.  If they begin at a multiple of 16 they are used where they are, and
  * outlive the container; otherwise, and of HCF, there is a copy.  Only header and table are read
  * here.  Every other section is checked when a call asks for something in it first, so that call
  * can fail: it gives NULL, false or a status after a message that names the byte and the section.
@@ -24,7 +24,7 @@ typedef struct spvf_container spvf_container;
  * context, bytes or out is NULL.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_container_load(spvf_context *context, const char *name, const void *bytes,
                                          size_t size, spvf_container **out);
-/* The same of a file, which is mapped: nobody may cut it meanwhile.  SPVF_ERROR_IO: it cannot be
+/* Opens a container that is in a file, as spvf_container_load does; the file is mapped: nobody may cut it meanwhile.  SPVF_ERROR_IO: it cannot be
  * read.  Other errors are those of spvf_container_load. */
 SPVF_API spvf_status spvf_container_open(spvf_context *context, const char *path,
                                          spvf_container **out);
@@ -82,7 +82,7 @@ SPVF_API size_t spvf_container_property_count(const spvf_container *container);
 /* Property `index`, from 0.  False: there is none, or, after a message, its section is damaged. */
 SPVF_API bool spvf_container_property(spvf_container *container, size_t index, spvf_property *out);
 
-/* Checks all of it, code included.  SPVF_ERROR_INPUT: a section is damaged, and a message names it.
+/* Checks all of a container, code included.  SPVF_ERROR_INPUT: a section is damaged, and a message names it.
  * SPVF_ERROR_ARGUMENT: container is NULL.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_container_verify(spvf_container *container);
 
@@ -109,22 +109,22 @@ typedef struct spvf_pack spvf_pack;
 SPVF_API spvf_status spvf_pack_create(spvf_context *context, spvf_pack **out);
 /* Frees the pack; what it has written stays.  NULL: nothing happens. */
 SPVF_API void spvf_pack_destroy(spvf_pack *pack);
-/* Adds what the bytes are: SPIR-V, PTX, a cubin, an object that spvf_module_emit has written, or
+/* Adds to a pack what the bytes are: SPIR-V, PTX, a cubin, an object that spvf_module_emit has written, or
  * all that a container has.  Name is the image's, target overrides what the bytes say ("" or NULL:
  * it does not); both count for images only.  Bytes are copied.  After an error the pack may only be
  * destroyed.  SPVF_ERROR_INPUT: the bytes are none of these.  SPVF_ERROR_ARGUMENT: pack or bytes is
  * NULL.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_pack_add(spvf_pack *pack, const char *name, const char *target,
                                    const void *bytes, size_t size);
-/* Adds what spvf_module_emit makes of a module: "spirv…", "ptx…", "cubin…", or an object for a
+/* Adds to a pack what spvf_module_emit makes of a module: "spirv…", "ptx…", "cubin…", or an object for a
  * machine without options other than a level.  Errors are those of spvf_module_emit and
  * spvf_pack_add, such as SPVF_ERROR_REFUSED when no kernel can be written. */
 SPVF_API spvf_status spvf_pack_emit(spvf_pack *pack, const char *name, const spvf_module *module,
                                     const char *target);
-/* Adds a property; its texts are copied.  SPVF_ERROR_ARGUMENT: it has no key, no value, or an owner
+/* Adds a property to a pack; its texts are copied.  SPVF_ERROR_ARGUMENT: it has no key, no value, or an owner
  * that is not there.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_pack_set(spvf_pack *pack, const spvf_property *property);
-/* The same contents always have the same bytes.  SPVF_ERROR_ARGUMENT: pack or out is NULL.
+/* Writes the container; the same contents always have the same bytes.  SPVF_ERROR_ARGUMENT: pack or out is NULL.
  * SPVF_ERROR_LIMIT: its texts have 4 GiB or more.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_pack_write(spvf_pack *pack, spvf_blob *out);
 /* What a container holds, as HCF.  Not everything can be said there; SPVF_ERROR_REFUSED then. */

@@ -71,9 +71,9 @@ typedef struct spvf_native spvf_native;
  * own references.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_native_load(spvf_context *context, const char *name, const void *bytes,
                                       size_t size, spvf_native **out);
-/* Its array, ended by one without a name. */
+/* The kernels of an object, ended by one without a name. */
 SPVF_API const spvf_native_kernel *spvf_native_kernels(const spvf_native *native);
-/* Unmaps the code; no thread may be in it.  NULL: nothing happens. */
+/* Frees an object and its code; no thread may be in that.  NULL: nothing happens. */
 SPVF_API void spvf_native_destroy(spvf_native *native);
 
 #ifdef __cplusplus

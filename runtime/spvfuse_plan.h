@@ -107,7 +107,8 @@ SPVF_API spvf_status spvf_plan_run(spvf_plan *plan, const spvf_run_options *opti
                                    spvf_run_result *result);
 /* How many fuse groups the plan has, in the order of the file; 0 of NULL. */
 SPVF_API size_t spvf_plan_group_count(const spvf_plan *plan);
-/* NULL when index is out of range.  Valid until the plan is destroyed. */
+/* The name of group `index` of the plan; NULL when index is out of range.  Valid until the plan is
+ * destroyed. */
 SPVF_API const char *spvf_plan_group_name(const spvf_plan *plan, size_t index);
 /* The file of the module of launch `index`, in groups or not, as the plan writes it; NULL when index
  * is out of range.  Valid until the plan is destroyed. */
@@ -133,7 +134,7 @@ typedef struct {
      * not native, there are codes only for a target. */
     const char *device;
 } spvf_explain_options;
-/* The same as spvf_plan_explain, with options; NULL: none.  Errors are those of spvf_plan_explain,
+/* Explains group `index` as spvf_plan_explain does, with options; NULL: none.  Errors are those of spvf_plan_explain,
  * and SPVF_ERROR_ARGUMENT for options without a size. */
 SPVF_API spvf_status spvf_plan_explain_with(spvf_plan *plan, size_t index,
                                             const spvf_explain_options *options,
@@ -158,11 +159,12 @@ SPVF_API spvf_status spvf_plan_divide(spvf_plan *plan, const spvf_explain_option
                                       spvf_explained_part **parts, size_t *count);
 /* Frees the parts that spvf_plan_divide gave, with their explanations; NULL: nothing happens. */
 SPVF_API void spvf_explained_parts_destroy(spvf_explained_part *parts, size_t count);
-/* A few lines for people: how many launches become how many, bytes before and after, and what keeps
+/* A few lines for people about parts: how many launches become how many, bytes before and after, and what keeps
  * launches apart; to be given to free().  NULL: no memory. */
 SPVF_API char *spvf_explained_parts_summary(const spvf_explained_part *parts, size_t count);
 
-/* Explains also the code of the kernels that run then, as spvf_explain_code does.  If the target is
+/* Explains group `index` as spvf_plan_explain does, and also the code of the kernels that run then, as
+ * spvf_explain_code does.  If the target is
  * NULL and no native code is made here, there are no codes.  Errors are those of spvf_plan_explain,
  * and SPVF_ERROR_ARGUMENT for a target that is not there. */
 SPVF_API spvf_status spvf_plan_explain_code(spvf_plan *plan, size_t index, const char *target,

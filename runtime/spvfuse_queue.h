@@ -46,8 +46,8 @@ typedef struct spvf_graph spvf_graph;
 
 /* -------------------------------------------------------------------------------------- devices */
 
-/* name: as spvf_run_options.device; NULL: spvf_default_device.  SPVF_ERROR_ARGUMENT: context or out
- * is NULL, or no device has that name.  SPVF_ERROR_DEVICE: this machine has none, and a message
+/* Opens a device: `name` is as spvf_run_options.device; NULL: spvf_default_device.
+ * SPVF_ERROR_ARGUMENT: context or out is NULL, or no device has that name.  SPVF_ERROR_DEVICE: this machine has none, and a message
  * says why.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_device_open(spvf_context *context, const char *name, spvf_device **out);
 /* Closes the device once the queues, programs, buffers and commands that use it are gone; NULL:
@@ -60,11 +60,12 @@ SPVF_API void spvf_device_destroy(spvf_device *device);
 SPVF_API spvf_status spvf_device_describe(spvf_device *device,
                                           void (*answer)(void *user, const spvf_device_info *info),
                                           void *user);
-/* What kernels print, from any thread, one text at a time; NULL (at first): it is dropped. */
+/* Has `output` called with what kernels print, from any thread, one text at a time; NULL (at first):
+ * it is dropped. */
 SPVF_API void spvf_device_on_print(spvf_device *device,
                                    void (*output)(void *user, const char *text), void *user);
 
-/* A module made ready.  Kernels are compiled when they are launched.  SPVF_ERROR_ARGUMENT: an
+/* Makes a module ready for a device.  Kernels are compiled when they are launched.  SPVF_ERROR_ARGUMENT: an
  * argument is NULL.  SPVF_ERROR_DEVICE: the device cannot run the module, and a message says why.
  * SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_program_create(spvf_device *device, const spvf_module *module,
@@ -113,21 +114,21 @@ SPVF_API spvf_status spvf_buffer_create(spvf_device *device, size_t size, void *
 /* Frees the memory once the commands that use it have ended; memory of the program stays as they
  * left it.  NULL: nothing happens. */
 SPVF_API void spvf_buffer_destroy(spvf_buffer *buffer);
-/* In bytes; 0 of NULL. */
+/* The size of a buffer in bytes; 0 of NULL. */
 SPVF_API size_t spvf_buffer_size(const spvf_buffer *buffer);
-/* Where it lies in the memory of this process, at a multiple of 128 unless it is the user's; what
+/* Where a buffer lies in the memory of this process, at a multiple of 128 unless it is the user's; what
  * is there is as the commands that have ended left it.  NULL: the device has memory of its own, or
  * there is none left. */
 SPVF_API void *spvf_buffer_address(spvf_buffer *buffer);
 
 /* --------------------------------------------------------------------------------------- events */
 
-/* Waits until the command has ended; how it did.  SPVF_ERROR_ARGUMENT also when event is NULL, or
+/* Waits until the command of an event has ended, and tells how it did.  SPVF_ERROR_ARGUMENT also when event is NULL, or
  * when the command would wait for itself. */
 SPVF_API spvf_status spvf_event_wait(spvf_event *event);
-/* Whether it has ended; then *status (or NULL) says how. */
+/* Whether the command of an event has ended; then *status (or NULL) says how. */
 SPVF_API bool spvf_event_ended(const spvf_event *event, spvf_status *status);
-/* Called once, when the command has ended, by some thread; at once when it has.  Threads that wait
+/* Has `function` called once, when the command has ended, by some thread; at once when it has.  Threads that wait
  * for the event may go on before it is called: `user` must live until then.
  * SPVF_ERROR_ARGUMENT: event or function is NULL.  SPVF_ERROR_MEMORY.  Then it is not called. */
 SPVF_API spvf_status spvf_event_on_end(spvf_event *event,
@@ -140,10 +141,10 @@ typedef struct {
 } spvf_event_times;
 /* When the command was enqueued, began and ended.  May be called at any time. */
 SPVF_API spvf_event_times spvf_event_get_times(const spvf_event *event);
-/* The command goes on. */
+/* Frees an event; its command goes on.  NULL: nothing happens. */
 SPVF_API void spvf_event_destroy(spvf_event *event);
 
-/* An event that the program ends itself.  One that is destroyed before fails.  SPVF_ERROR_ARGUMENT:
+/* Makes an event that the program ends itself.  One that is destroyed before fails.  SPVF_ERROR_ARGUMENT:
  * device or out is NULL.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_event_create(spvf_device *device, spvf_event **out);
 /* Ends an event of spvf_event_create, once, with a status; commands that wait for it fail unless
@@ -165,9 +166,9 @@ typedef struct {
  * SPVF_ERROR_ARGUMENT: device or out is NULL, or the options have no size.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_queue_create(spvf_device *device, const spvf_queue_options *options,
                                        spvf_queue **out);
-/* Waits for its commands, unless one of them asks for it. */
+/* Frees a queue, after a wait for its commands unless one of them asks for it; NULL: nothing happens. */
 SPVF_API void spvf_queue_destroy(spvf_queue *queue);
-/* Waits until all that was enqueued has ended.  The status of the first command, in the order of
+/* Waits until all that was enqueued to a queue has ended.  The status of the first command, in the order of
  * enqueuing, that has failed since the last call.  SPVF_ERROR_ARGUMENT also when queue is NULL, or
  * a command of the queue would wait for itself. */
 SPVF_API spvf_status spvf_queue_finish(spvf_queue *queue);
@@ -239,7 +240,8 @@ SPVF_API spvf_status spvf_queue_write(spvf_queue *queue, spvf_buffer *to, size_t
 SPVF_API spvf_status spvf_queue_copy(spvf_queue *queue, spvf_buffer *from, size_t from_offset,
                                      spvf_buffer *to, size_t to_offset, size_t size,
                                      const spvf_wait *wait, spvf_event **out);
-/* pattern_size: 1 to 128 bytes; size is a multiple of it.  Errors are those of spvf_queue_read:
+/* Fills `size` bytes of a buffer, from `offset` on, with a pattern of 1 to 128 bytes; `size` is a
+ * multiple of that.  Errors are those of spvf_queue_read:
  * SPVF_ERROR_ARGUMENT, also for such sizes, and SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_queue_fill(spvf_queue *queue, spvf_buffer *to, size_t offset, size_t size,
                                      const void *pattern, size_t pattern_size,
@@ -250,7 +252,7 @@ typedef struct {
     spvf_buffer *buffer;
     bool writes;
 } spvf_use;
-/* The function is called by some thread; what it gives is the status of its event.  It may use all
+/* Enqueues a function of the program, which is called by some thread; what it gives is the status of its event.  It may use all
  * of this, but not wait for what waits for it.  Waiting for its own event or queue is refused.
  * Waiting for a later command of its queue, where that is in order, never ends.
  * SPVF_ERROR_ARGUMENT: queue or function is NULL, or a buffer is, or is of another device.
@@ -258,10 +260,10 @@ typedef struct {
 SPVF_API spvf_status spvf_queue_host(spvf_queue *queue, spvf_status (*function)(void *user),
                                      void *user, const spvf_use *uses, size_t use_count,
                                      const spvf_wait *wait, spvf_event **out);
-/* Ends when all that it waits for has: without `wait`, all commands of the queue before it.
+/* Enqueues a command that does nothing, and ends when all that it waits for has: without `wait`, all commands of the queue before it.
  * SPVF_ERROR_ARGUMENT: queue is NULL, or an event of `wait` is.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_queue_marker(spvf_queue *queue, const spvf_wait *wait, spvf_event **out);
-/* The same, and later commands of the queue wait for it.  Errors are those of spvf_queue_marker:
+/* Enqueues a marker for which later commands of the queue wait.  Errors are those of spvf_queue_marker:
  * SPVF_ERROR_ARGUMENT, SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_queue_barrier(spvf_queue *queue, const spvf_wait *wait, spvf_event **out);
 
@@ -314,14 +316,14 @@ SPVF_API void spvf_graph_destroy(spvf_graph *graph);
  * number.  SPVF_ERROR_ARGUMENT: as of spvf_queue_launch, or the graph is committed already.
  * SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_graph_launch(spvf_graph *graph, const spvf_launch *what, size_t *index);
-/* The contents of the buffer are not needed when the graph has run, and were not before: memory of
+/* Says that the contents of a buffer are not needed when the graph has run, nor before: memory of
  * items or work-groups may take its place, and if so it is never allocated.  SPVF_ERROR_ARGUMENT:
  * an argument is NULL, or the graph is committed already.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_graph_internal(spvf_graph *graph, spvf_buffer *buffer, spvf_promote kind);
-/* The launch stays by itself.  SPVF_ERROR_ARGUMENT: graph is NULL or committed already, or there is
+/* Has a launch of a graph stay by itself.  SPVF_ERROR_ARGUMENT: graph is NULL or committed already, or there is
  * no such launch. */
 SPVF_API spvf_status spvf_graph_exclude(spvf_graph *graph, size_t index);
-/* Fuses and ends recording.  After an error the graph may be destroyed only; SPVF_ERROR_REFUSED: it
+/* Fuses the launches of a graph, and ends recording.  After an error the graph may be destroyed only; SPVF_ERROR_REFUSED: it
  * is strict, or buffers that share memory would be copied to another device. */
 SPVF_API spvf_status spvf_graph_commit(spvf_graph *graph);
 
@@ -348,17 +350,17 @@ SPVF_API size_t spvf_graph_copy_count(const spvf_graph *graph);
 /* Copy `index`, from 0, in the order in which they are enqueued.  Zeros: there is none. */
 SPVF_API spvf_graph_copy spvf_graph_get_copy(const spvf_graph *graph, size_t index);
 
-/* Enqueues a run; it may be running already.  SPVF_ERROR_ARGUMENT: graph or queue is NULL, the
+/* Enqueues a run of a graph; it may be running already.  SPVF_ERROR_ARGUMENT: graph or queue is NULL, the
  * graph was not committed, or the queue is of another device.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_graph_run(spvf_graph *graph, spvf_queue *queue, const spvf_wait *wait,
                                     spvf_event **out);
-/* For the runs to come.  The new value has as many bytes as the old one.  In a struct with
+/* Gives an argument of a launch another value, for the runs to come.  The new value has as many bytes as the old one.  In a struct with
  * pointers, those stay the same, and so do integers when launches have been fused: they are
  * constants then.  SPVF_ERROR_ARGUMENT: there is no such launch or argument, it is no value of so
  * many bytes, or it has become a constant. */
 SPVF_API spvf_status spvf_graph_set_value(spvf_graph *graph, size_t index, size_t arg,
                                           const void *bytes, size_t size);
-/* Wherever the old buffer was; the new one has the same size, and shares no memory with others of
+/* Puts another buffer wherever the old one was, for the runs to come; the new one has the same size, and shares no memory with others of
  * the graph; nor does the old one, when launches have been fused.  SPVF_ERROR_ARGUMENT: one of the
  * two is not so, or a buffer is NULL, or they are of different devices.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_graph_set_buffer(spvf_graph *graph, spvf_buffer *old, spvf_buffer *now);
@@ -375,20 +377,22 @@ SPVF_API spvf_status spvf_graph_set_buffer(spvf_graph *graph, spvf_buffer *old, 
  * any queue, that waits for their event or uses one of their buffers without being kept itself; the
  * address or the destruction of such a buffer; the destruction of the queue. */
 
-/* SPVF_ERROR_ARGUMENT: the queue is fusing already. */
+/* Begins to keep what is launched on a queue, to fuse it; options NULL: defaults.
+ * SPVF_ERROR_ARGUMENT: queue is NULL, it is fusing already, or the options have no size.
+ * SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_queue_start_fusion(spvf_queue *queue, const spvf_graph_options *options);
-/* Does the queue keep launches now?  It may not do so any more when the call returns, if another
+/* Whether the queue keeps launches now.  It may not do so any more when the call returns, if another
  * thread uses it. */
 SPVF_API bool spvf_queue_is_fusing(const spvf_queue *queue);
-/* Enqueues what was kept as few kernels as it can; what is refused is a warning, also where the
+/* Ends fusing, and enqueues what was kept as few kernels as it can; what is refused is a warning, also where the
  * options are strict.  *out (or NULL) is the event of all of it: also after fusion was cancelled,
  * or when nothing was launched.  SPVF_ERROR_ARGUMENT: fusion was never started. */
 SPVF_API spvf_status spvf_queue_complete_fusion(spvf_queue *queue, spvf_event **out);
-/* Enqueues what was kept one by one.  A warning when the queue is not fusing.  SPVF_ERROR_ARGUMENT:
+/* Ends fusing, and enqueues what was kept one by one.  A warning when the queue is not fusing.  SPVF_ERROR_ARGUMENT:
  * queue is NULL.  SPVF_ERROR_MEMORY: not all could be enqueued, and the event of what was kept
  * fails. */
 SPVF_API spvf_status spvf_queue_cancel_fusion(spvf_queue *queue);
-/* What became of the last fusion, for spvf_graph_get_kernel; the queue's until the next one starts.
+/* What became of the last fusion of a queue, for spvf_graph_get_kernel; the queue's until the next one starts.
  * NULL: there was none. */
 SPVF_API const spvf_graph *spvf_queue_last_fusion(const spvf_queue *queue);
 

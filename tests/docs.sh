@@ -55,12 +55,18 @@ cat >"$work/lacking.h" <<'H'
 SPVF_API void spvf_without(void);
 /* Gives nothing else. */
 SPVF_API spvf_status spvf_no_error(void);
-/* SPVF_ERROR_MEMORY. */
+/* Makes nothing good.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_good(void);
+/* The same as text. */
+SPVF_API const char *spvf_relative(void);
+/* In bytes; 0 of NULL. */
+SPVF_API size_t spvf_short(void);
 H
 same "$work/lacking.h:7: spvf_without has no comment of its own
 $work/lacking.h:9: spvf_no_error returns a status, and its comment names none
-1 passed, 2 failed" "$("$1/reference" --check "$work/lacking.h")" "mistakes of a header are not found"
+$work/lacking.h:13: spvf_relative has a comment that does not say by itself what it does
+$work/lacking.h:15: spvf_short has a comment that does not say by itself what it does
+1 passed, 4 failed" "$("$1/reference" --check "$work/lacking.h")" "mistakes of a header are not found"
 
 for page in README.md docs/*.md; do
     folder=$(dirname "$page")

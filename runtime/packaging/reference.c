@@ -3,7 +3,9 @@
  *   reference --html HEADER…       prints one page of HTML, which needs no other file
  *   reference --man DIR HEADER…    writes a page of section 3 for each function and each header
  *   reference --check HEADER…      fails, and says where, when a function has no comment of its
- *                                  own, or returns a status and its comment names none
+ *                                  own, or returns a status and its comment names none, or its
+ *                                  first sentence, which is all that apropos shows, needs the
+ *                                  declaration before it
  *
  * A header is read as comments, directives and declarations, up to the semicolon that ends each,
  * as far as our style of writing headers goes: it is no parser of C.  A comment belongs to a
@@ -190,6 +192,23 @@ static void read_header(const char *path) {
 
 /* ------------------------------------------------------------------------------------ checking */
 
+/* The first sentence ends before a colon, too. */
+static size_t summary_length(const char *s) {
+    size_t n = 0;
+    while (s[n] && !(strchr(".:;", s[n]) && (!s[n + 1] || strchr(" \n", s[n + 1])))) n++;
+    return n;
+}
+
+static bool stands_alone(const char *comment) {
+    static const char *const begins[] = {"The same", "It ",  "Its ", "SPVF_ERROR_", "NULL ",
+                                         "Not ",     "For ", "In ",  "Whether it ", "Where it "};
+    size_t words = 1, n = summary_length(comment);
+    for (size_t k = 0; k < sizeof begins / sizeof *begins; k++)
+        if (strncmp(comment, begins[k], strlen(begins[k])) == 0) return false;
+    for (size_t k = 0; k < n; k++) words += comment[k] == ' ' || comment[k] == '\n';
+    return words > 2;
+}
+
 static int check(void) {
     int bad = 0, functions = 0;
     for (const item *i = items; i < items + nitems; i++) {
@@ -199,7 +218,9 @@ static int check(void) {
             i->comment && (strstr(i->comment, "SPVF_ERROR_") || strstr(i->comment, "Never fails"));
         const char *wrong = !i->comment        ? "has no comment of its own"
                             : status && !names ? "returns a status, and its comment names none"
-                                               : NULL;
+                            : !stands_alone(i->comment)
+                                ? "has a comment that does not say by itself what it does"
+                                : NULL;
         functions++;
         if (!wrong) continue;
         printf("%s:%d: %s %s\n", i->path, i->line, i->name, wrong);
@@ -358,8 +379,7 @@ static void put_roff_text(FILE *f, const char *s) {
 
 /* The first sentence, on one line, for apropos. */
 static void put_summary(FILE *f, const char *s) {
-    size_t n = 0;
-    while (s[n] && !(strchr(".:;", s[n]) && (!s[n + 1] || strchr(" \n", s[n + 1])))) n++;
+    size_t n = summary_length(s);
     char *line = copy(s, n);
     for (char *c = line; *c; c++)
         if (*c == '\n') *c = ' ';
