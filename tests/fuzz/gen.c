@@ -2,8 +2,8 @@
  *
  * The generator keeps the values that may be used at the place where it builds (those of the blocks
  * that dominate it) and picks operands by type from the newest ones.  Statements are operations
- * from the op table, chosen by type rule; loads, stores, also of parts, and changes in place of
- * stack variables of scalars and vectors, which were initialised at entry; branches with phis; loops
+ * from the op table, chosen by type rule; loads, stores, also of parts, copies, and changes in place
+ * of stack variables of scalars and vectors, which were initialised at entry; branches with phis; loops
  * with a counter; switches.  Division gets divisors that are positive, indices are cut to the array,
  * so a run is always defined and two runs must agree bit by bit, whatever passes and writers did.
  * No expression takes bytes twice, so that they give the same program with every compiler.
@@ -236,6 +236,17 @@ static void change_in_place(gen *g) {
     if (how >> 4 & 1 && atomic) change_atomically(g, t, place);
 }
 
+/* One place becomes what another one of its variable is, or some of its bytes do. */
+static void copy_place(gen *g) {
+    unsigned v = below(g, VARIABLES);
+    uint64_t size = ir_sizeof(g->f->module, slot_types[v]);
+    ir_inst *to = slot(g, v), *from = slot(g, v);
+    bool whole = byte(g) & 1;
+    ir_inst *bytes = ir_const(g->f, IR_I64, whole ? size : 1 + below(g, (unsigned)size));
+    ir_inst *args[] = {to, from, bytes};
+    ir_build_raw(&g->b, IR_OP_copy, IR_VOID, ir_with_imm(ir_mem_imm(1, 0)), (ir_args){3, args});
+}
+
 static void make_variables(gen *g) {
     for (unsigned v = 0; v < VARIABLES; v++) {
         ir_type array = ir_array_type(g->f->module, slot_types[v], SLOTS);
@@ -278,16 +289,30 @@ static void branch(gen *g, unsigned depth) {
     ir_at_end(&g->b, next);
 }
 
+enum { CASES = 6 };
+
+/* Numbers of a type, one after the other or with gaps, from 0, the ends of the type, or anything. */
+static void case_values(gen *g, ir_type t, uint64_t values[CASES]) {
+    unsigned bits = ir_bits(g->f->module, t);
+    const uint64_t half = UINT64_C(1) << (bits - 1),
+                   firsts[] = {0, 0, 0, half - 3, UINT64_MAX - 2, byte(g)};
+    uint64_t first = firsts[below(g, 6)], step = 1 + below(g, 3) * below(g, 8);
+    for (unsigned k = 0; k < CASES; k++) values[k] = ir_zext(first + k * step, bits);
+}
+
 static void switch_over(gen *g, unsigned depth) {
-    ir_type t = any_type(g);
-    ir_block *cases[3], *other = ir_block_new(g->f, NULL), *next = ir_block_new(g->f, NULL);
-    uint64_t values[3] = {0, 1, byte(g) + 2u};
-    for (int i = 0; i < 3; i++) cases[i] = ir_block_new(g->f, NULL);
-    ir_build_switch(&g->b, operand(g, IR_I32), other, (ir_cases){3, values, cases});
-    ir_inst *args[4] = {arm(g, other, next, t, depth)};
-    for (int i = 0; i < 3; i++) args[i + 1] = arm(g, cases[i], next, t, depth);
+    static const ir_type of[] = {IR_I32, IR_I32, IR_I8, IR_I16, IR_I64};
+    ir_type t = any_type(g), on = of[below(g, 5)];
+    ir_block *cases[CASES], *other = ir_block_new(g->f, NULL), *next = ir_block_new(g->f, NULL);
+    uint64_t values[CASES];
+    unsigned n = byte(g) % 4 ? 3 : CASES;
+    case_values(g, on, values);
+    for (unsigned k = 0; k < n; k++) cases[k] = ir_block_new(g->f, NULL);
+    ir_build_switch(&g->b, operand(g, on), other, (ir_cases){n, values, cases});
+    ir_inst *args[CASES + 1] = {arm(g, other, next, t, depth)};
+    for (unsigned k = 0; k < n; k++) args[k + 1] = arm(g, cases[k], next, t, depth);
     ir_inst *phi = ir_build_phi(next, t);
-    for (int i = 0; i < 4; i++) phi = ir_append_arg(phi, args[i]);
+    for (unsigned k = 0; k <= n; k++) phi = ir_append_arg(phi, args[k]);
     keep(g, phi);
     ir_at_end(&g->b, next);
 }
@@ -357,7 +382,7 @@ static void parts_of_place(gen *g) {
 /* ----------------------------------------------------------------------------------- statements */
 
 static void statement(gen *g, unsigned depth) {
-    unsigned what = below(g, 27);
+    unsigned what = below(g, 28);
     if (depth < MAX_DEPTH && what == 0) {
         branch(g, depth);
     } else if (depth < MAX_DEPTH && what == 1) {
@@ -378,6 +403,8 @@ static void statement(gen *g, unsigned depth) {
         vector_operation(g);
     } else if (what == 26) {
         parts_of_place(g);
+    } else if (what == 27) {
+        copy_place(g);
     } else {
         plain_operation(g);
     }

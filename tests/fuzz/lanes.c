@@ -122,12 +122,32 @@ static void make_function(lanes *g, ir_module *m) {
     g->x = g->f->param_val[n + 4];
 }
 
-/* if (id >= n) return; */
-static void guard(lanes *g) {
+/* if (!test) return; */
+static void return_unless(lanes *g, ir_inst *test) {
     ir_block *inside = lanes_block(g);
-    ir_inst *p = ir_build1(&g->b, IR_OP_trunc, IR_I32, g->position);
-    ir_build_br(&g->b, ir_build2(&g->b, IR_OP_slt, IR_I1, p, g->n), inside, g->bare);
+    ir_build_br(&g->b, test, inside, g->bare);
     ir_at_end(&g->b, inside);
+}
+
+static ir_inst *test_of_id(lanes *g) {
+    static const ir_op tests[] = {IR_OP_ult, IR_OP_ule, IR_OP_slt, IR_OP_sle, IR_OP_eq, IR_OP_ne};
+    unsigned draw = lanes_byte(g);
+    ir_op query = draw & 1 ? IR_OP_local_id : IR_OP_global_id;
+    ir_inst *id = ir_build_query(&g->b, query, IR_I32, draw / 2 % 8 == 7);
+    ir_inst *limit = lanes_number(g, IR_I32, draw & 64 ? 0 : lanes_below(g, 100));
+    bool first = draw & 128;
+    ir_op test = first ? IR_OP_eq : tests[lanes_below(g, 6)];
+    bool turned = lanes_below(g, 4) == 3;
+    return ir_build2(&g->b, test, IR_I1, turned ? limit : id, turned ? id : limit);
+}
+
+/* if (id >= n) return; and perhaps more of the kind */
+static void guard(lanes *g) {
+    ir_inst *p = ir_build1(&g->b, IR_OP_trunc, IR_I32, g->position);
+    unsigned draw = lanes_byte(g);
+    if (draw % 8 == 7) return_unless(g, test_of_id(g));
+    return_unless(g, ir_build2(&g->b, IR_OP_slt, IR_I1, p, g->n));
+    if (draw % 8 > 5) return_unless(g, test_of_id(g));
     g->gone = true;
     g->alike = false;
 }

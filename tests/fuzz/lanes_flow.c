@@ -27,13 +27,24 @@ void lanes_branch(lanes *g, unsigned depth) {
     ir_at_end(&g->b, next);
 }
 
+/* A number of 0 to 7 as one of any type, from the first one that is given on; the values likewise. */
+static ir_inst *move_cases(lanes *g, ir_inst *on, unsigned n, uint64_t *values) {
+    static const ir_type types[] = {IR_I32, IR_I32, IR_I64, IR_I16, IR_I8};
+    ir_type t = types[lanes_below(g, 5)];
+    unsigned bits = ir_bits(g->f->module, t);
+    const uint64_t half = UINT64_C(1) << (bits - 1), firsts[] = {0, 0, half - 3, UINT64_MAX - 4};
+    uint64_t first = firsts[lanes_below(g, 4)];
+    for (unsigned k = 0; k < n; k++) values[k] = ir_zext(values[k] + first, bits);
+    return lanes_op(g, IR_OP_add, lanes_as(g, on, t), lanes_number(g, t, ir_zext(first, bits)));
+}
+
 void lanes_switch(lanes *g, unsigned depth) {
     ir_block *cases[3], *other = lanes_block(g), *next = lanes_block(g);
     uint64_t values[3] = {0, 1, 2 + lanes_below(g, 6)};
     bool common = lanes_byte(g) % 4 == 3 || g->calm, alike = g->alike;
     unsigned n = 1 + lanes_below(g, 3);
     ir_inst *on = common ? g->u : lanes_some(g, IR_I32);
-    on = lanes_op(g, IR_OP_and, on, lanes_number(g, IR_I32, 7));
+    on = move_cases(g, lanes_op(g, IR_OP_and, on, lanes_number(g, IR_I32, 7)), n, values);
     for (unsigned k = 0; k < n; k++) cases[k] = lanes_block(g);
     g->k->flow[LANES_SWITCH] |= !common;
     ir_build_switch(&g->b, on, other, (ir_cases){n, values, cases});
