@@ -14,6 +14,7 @@ typedef struct {
     const char *file; /* name for messages; NULL: "<spirv>" */
     const spv_spec_value *specs;
     size_t nspecs;
+    bool silent; /* nothing is said of what producers are known to write wrongly */
 } spv_read_options;
 
 /* Reads a SPIR-V module (either byte order).  The bytes are not kept.  Returns a module to be freed

@@ -259,7 +259,7 @@ static void read_module(void *arg) {
     spv_warn_interfaces(r);
     spv_drop_builtins(r);
     spv_make_entries(r);
-    spv_report_warnings(r);
+    if (!r->input.options->silent) spv_report_warnings(r);
 }
 
 ir_module *spv_read(ir_ctx *cx, const void *bytes, size_t size, const spv_read_options *options) {

@@ -201,77 +201,6 @@ static const char *print_place(ir_arena *a, const pass_launch *l, const pass_acc
     return t.data;
 }
 
-/* ----------------------------------------------------------------------------- as sources write it
- *
- * "y[2*i+1]": the offset as a number of elements of the accessed size.  The global ids of the first
- * three dimensions are i, j and k, unless the kernel has parameters of that name. */
-
-static bool is_param_name(const ir_func *f, const char *name) {
-    for (uint32_t p = 0; p < f->nparams; p++)
-        if (f->param[p].name && strcmp(f->param[p].name, name) == 0) return true;
-    return false;
-}
-
-/* The parameter that is that argument, by name. */
-static const char *name_argument(const pass_launch *l, uint32_t argument) {
-    const ir_func *f = l->kernel;
-    for (uint32_t p = 0; p < f->nparams; p++)
-        if ((l->argument ? l->argument[p] : p) == argument) return f->param[p].name;
-    return NULL;
-}
-
-static const char *name_query(ir_arena *a, const pass_launch *l, const pass_symbol *s) {
-    static const char *const usual[] = {"i", "j", "k"};
-    if (s->kind == IR_OP_global_id && !is_param_name(l->kernel, usual[s->index]))
-        return usual[s->index];
-    if (ir_ops[s->kind].imm == I_DIM)
-        return ir_sprintf(a, "get_%s(%u)", ir_ops[s->kind].name, s->index);
-    return ir_sprintf(a, "get_%s()", ir_ops[s->kind].name);
-}
-
-/* NULL: it has no name. */
-static const char *name_symbol(ir_arena *a, const pass_launch *l, const pass_symbol *s) {
-    if (s->value) return ir_name_of(l->kernel, s->value);
-    return s->kind == IR_OP_param ? name_argument(l, s->index) : name_query(a, l, s);
-}
-
-/* False: it cannot be written so. */
-static bool print_index(ir_text *out, const pass_launch *l, const pass_access *x) {
-    const pass_affine *f = &x->offset;
-    const int64_t size = (int64_t)x->size;
-    if (size <= 0 || f->constant % size != 0) return false;
-    for (uint32_t k = 0; k < f->n; k++) {
-        const char *name = name_symbol(out->arena, l, &f->term[k].of);
-        const int64_t factor = f->term[k].factor / size;
-        if (!name || f->term[k].factor % size != 0) return false;
-        ir_put(out, factor < 0 ? "-" : k ? "+" : "");
-        if (pass_magnitude(factor) != 1)
-            ir_putf(out, "%llu*", (unsigned long long)pass_magnitude(factor));
-        ir_put(out, name);
-    }
-    if (f->constant || !f->n) ir_putf(out, f->n ? "%+lld" : "%lld", (long long)f->constant / size);
-    return true;
-}
-
-/* Variables of kernels are named KERNEL.VARIABLE by compilers. */
-static const char *name_object(const ir_func *f, const ir_inst *object) {
-    const char *name;
-    if (object->op != IR_OP_address) return f->param[object->imm.index].name;
-    name = object->imm.global->name;
-    return strrchr(name, '.') && strrchr(name, '.')[1] ? strrchr(name, '.') + 1 : name;
-}
-
-/* NULL: not known. */
-static const char *print_source(ir_arena *a, const pass_launch *l, const pass_access *x) {
-    const char *name = x->object ? name_object(l->kernel, x->object) : NULL;
-    ir_text t = {.arena = a};
-    if (!name || x->at->op == IR_OP_call) return NULL;
-    ir_putf(&t, "%s[", name);
-    if (!print_index(&t, l, x)) return NULL;
-    ir_put(&t, "]");
-    return t.data;
-}
-
 pass_access_info pass_describe_access(const pass_launch *l, const pass_access *x, ir_arena *a) {
     const ir_module *m = l->kernel->module;
     const ir_line *line = ir_line_of(m, x->at->loc);
@@ -279,7 +208,7 @@ pass_access_info pass_describe_access(const pass_launch *l, const pass_access *x
                              .size = x->size,
                              .always = x->always,
                              .place = print_place(a, l, x),
-                             .source = print_source(a, l, x)};
+                             .source = pass_write_access(l, x, a)};
     if (!line || line->file >= m->files.n) return info;
     info.file = ir_strdup(a, m->files.data[line->file]);
     info.line = line->line;

@@ -230,6 +230,8 @@ typedef struct {
 /* Describes an access, except for the member and its name.  The result is in `a` and outlives the
  * kernel. */
 pass_access_info pass_describe_access(const pass_launch *l, const pass_access *x, ir_arena *a);
+/* "out[i+2]", in `a`; NULL: it cannot be written so.  (written.c) */
+const char *pass_write_access(const pass_launch *l, const pass_access *x, ir_arena *a);
 /* "writes 4 bytes at %out + 4*global_id.0 + 8, always" */
 void pass_print_access(ir_text *out, const pass_access_info *x);
 /* Prints one line for each access. */

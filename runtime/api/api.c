@@ -8,6 +8,7 @@
 #include "runtime/system/environment.h"
 #include "runtime/system/trace.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -118,11 +119,13 @@ static void read_all(void *arg) {
 
 char *rt_read_file(spvf_context *context, ir_arena *arena, const char *path, size_t *size) {
     read_job j = {.arena = arena, .file = fopen(path, "rb")};
-    if (!j.file) rt_throw(context, IR_ERR_IO, "%s: cannot be opened", path);
+    if (!j.file) rt_throw(context, IR_ERR_IO, "%s: cannot be opened: %s", path, strerror(errno));
+    errno = 0;
     bool ok = ir_try(&context->cx, read_all, &j), broken = ferror(j.file) != 0;
+    const int why = errno;
     fclose(j.file);
     if (!ok) ir_throw(&context->cx, context->cx.status);
-    if (broken) rt_throw(context, IR_ERR_IO, "%s: cannot be read", path);
+    if (broken) rt_throw(context, IR_ERR_IO, "%s: cannot be read: %s", path, strerror(why));
     if (j.n > SPVF_MAX_FILE_SIZE)
         rt_throw(context, IR_ERR_IO, "%s: has more than %zu bytes", path, SPVF_MAX_FILE_SIZE);
     *size = j.n;
@@ -130,10 +133,11 @@ char *rt_read_file(spvf_context *context, ir_arena *arena, const char *path, siz
 }
 
 void rt_write_file(spvf_context *context, const char *path, const void *data, size_t size) {
+    errno = 0;
     FILE *f = fopen(path, "wb");
     bool ok = f && fwrite(data, 1, size, f) == size;
     if (f) ok = fclose(f) == 0 && ok;
-    if (!ok) rt_throw(context, IR_ERR_IO, "%s: cannot be written", path);
+    if (!ok) rt_throw(context, IR_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
 }
 
 /* -------------------------------------------------------------------------------------- context */
@@ -307,7 +311,8 @@ ir_module *rt_read_source(spvf_context *context, const rt_source *source,
     rt_refuse_other_kinds(context, source, "SPIR-V");
     spv_read_options o = {.file = source->name,
                           .specs = (const spv_spec_value *)(const void *)options->specs,
-                          .nspecs = options->spec_count};
+                          .nspecs = options->spec_count,
+                          .silent = source->compiled};
     ir_module *m = rt_is_spirv(source->bytes, source->size)
                        ? spv_read(cx, source->bytes, source->size, &o)
                        : ir_parse(cx, source->name, source->bytes, source->size);

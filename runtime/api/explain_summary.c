@@ -141,6 +141,22 @@ typedef struct {
     size_t count;
 } part_list;
 
+/* Of a chain that graphs, command buffers and spvf_plan_divide make into one kernel (chain.c). */
+enum { MOST_LAUNCHES = 64 };
+
+/* What keeps launches apart where no access does. */
+static void print_others(FILE *f, const void *what) {
+    const part_list *list = what;
+    bool full = false;
+    for (size_t k = 0; k + 1 < list->count; k++) full |= list->parts[k].count == MOST_LAUNCHES;
+    if (list->count < 2)
+        fputs("nothing keeps launches apart", f);
+    else if (full)
+        fprintf(f, "one kernel is made of at most %d launches", MOST_LAUNCHES);
+    else
+        fputs("groups or statements between them keep launches apart, and no access does", f);
+}
+
 static void print_summary(FILE *f, const void *what) {
     const part_list *list = what;
     const totals t = count(list->parts, list->count);
@@ -153,7 +169,7 @@ static void print_summary(FILE *f, const void *what) {
         if (refused) print_line(f, print_refusal, p->explanation);
         if (cut) print_line(f, print_cut, p);
     }
-    if (!any) fputs("nothing keeps launches apart\n", f);
+    if (!any) print_line(f, print_others, list);
 }
 
 char *spvf_explained_parts_summary(const spvf_explained_part *parts, size_t count) {

@@ -21,7 +21,18 @@ static const struct {
     {"\xde\xc0\x17\x0b", 4, "LLVM bitcode", "run llvm-spirv"},
     {"!<arch>\n", 8, "an archive of object files", "give the SPIR-V that they were made of"},
     {"MZ", 2, "a program or library of Windows", NULL},
+    {"\xcf\xfa\xed\xfe", 4, "a Mach-O object file", "give the SPIR-V that it was made of"},
+    {"\x50\xed\x55\xba", 4, "a fat binary of CUDA", "give the SPIR-V that it was made of"},
     {"\x1f\x8b", 2, "compressed by gzip", "run gunzip"},
+    {"\xfd"
+     "7zXZ",
+     5, "compressed by xz", "run unxz"},
+    {"\x28\xb5\x2f\xfd", 4, "compressed by zstd", "run unzstd"},
+    {"BZh", 3, "compressed by bzip2", "run bunzip2"},
+    {"%PDF", 4, "a PDF document", NULL},
+    {"\x89PNG", 4, "a picture (PNG)", NULL},
+    {"\xff\xd8\xff", 3, "a picture (JPEG)", NULL},
+    {"#!", 2, "a script", NULL},
     {"PK\x03\x04", 4, "a zip archive", NULL},
     {"\xff\xfe", 2, "text in UTF-16", NULL},
     {"\xfe\xff", 2, "text in UTF-16", NULL},
@@ -31,6 +42,7 @@ static const struct {
 };
 
 static const char opencl_c[] = "name it .cl, or set opencl_c of spvf_module_options";
+#define LIKE_C "C or a language like it", "OpenCL C is compiled if its name ends in .cl"
 
 /* How a line begins. */
 static const struct {
@@ -44,14 +56,27 @@ static const struct {
     {".version ", "text of PTX", "give the SPIR-V that it was made of"},
     {"kernel void ", "OpenCL C", opencl_c},
     {"__kernel ", "OpenCL C", opencl_c},
-    {"#include ", "C or a language like it", "OpenCL C is compiled if its name ends in .cl"},
+    {"#include ", LIKE_C},
+    {"#define ", LIKE_C},
+    {"#pragma ", LIKE_C},
+    {"int ", LIKE_C},
+    {"void ", LIKE_C},
+    {"static ", LIKE_C},
+    {"typedef ", LIKE_C},
+    {"extern ", LIKE_C},
+    {"namespace ", LIKE_C},
+    {"template", LIKE_C},
     {"__global__ ", "CUDA C or HIP", NULL},
     {"buffer ", "a plan", "run, explain and fuse take plans"},
     {"launch ", "a plan", "run, explain and fuse take plans"},
+    {"fuse ", "a plan", "run, explain and fuse take plans"},
+    {"scalar ", "a plan", "run, explain and fuse take plans"},
+    {"expect ", "a plan", "run, explain and fuse take plans"},
     {"<!DOCTYPE ", "HTML", NULL},
     {"<html", "HTML", NULL},
 };
 
+enum { TAR = 262 };    /* bytes, of which the last ones say that it is one */
 enum { FIRST = 4096 }; /* bytes are looked at, so that the time does not depend on the size */
 
 typedef struct {
@@ -82,14 +107,25 @@ static kind kind_of_text(const char *s, size_t size) {
     return (kind){NULL, NULL};
 }
 
+/* Numbers below 256 have zeros in them, in any byte order; texts have none, and few other bytes
+ * below blanks. */
+static bool is_text(const char *s, size_t size) {
+    for (size_t n = 0; n < size && n < FIRST; n++)
+        if ((unsigned char)s[n] < ' ' && !memchr("\t\n\v\f\r", s[n], 5)) return false;
+    return true;
+}
+
 static kind find_kind(const void *bytes, size_t size) {
     if (rt_is_spirv(bytes, size)) return (kind){"SPIR-V", NULL};
     for (size_t k = 0; k < sizeof magics / sizeof *magics; k++)
         if (size >= magics[k].size && memcmp(bytes, magics[k].begin, magics[k].size) == 0)
             return (kind){magics[k].name, magics[k].advice};
-    /* Numbers below 256 have zeros in them, in any byte order; texts have none. */
-    if (memchr(bytes, 0, size < FIRST ? size : FIRST))
+    if (size > TAR && memcmp((const char *)bytes + TAR - 5, "ustar", 5) == 0)
+        return (kind){"a tar archive", "run tar -x"};
+    if (!is_text(bytes, size))
         return (kind){"binary data", "SPIR-V begins with the number 0x07230203"};
+    if (size && (*(const char *)bytes == '{' || *(const char *)bytes == '['))
+        return (kind){"JSON", NULL};
     return kind_of_text(bytes, size);
 }
 
@@ -97,7 +133,12 @@ void rt_refuse_other_kinds(spvf_context *context, const rt_source *source, const
     kind found = find_kind(source->bytes, source->size);
     if (!found.name || strcmp(found.name, wanted) == 0) return;
     const char *advice = found.advice;
-    if (strcmp(wanted, "SPIR-V") != 0) advice = "info, opt and compile take modules";
+    /* Something of the wanted kind may be in it. */
+    bool packed = strncmp(found.name, "compressed ", 11) == 0 || strstr(found.name, " archive");
+    if (strcmp(wanted, "SPIR-V") != 0 && !packed)
+        advice = found.advice || rt_is_spirv(source->bytes, source->size)
+                     ? "info, opt and compile take modules"
+                     : NULL;
     ir_report(&context->cx, (ir_message){.severity = IR_ERROR, .file = source->name},
               "this is %s, not %s%s%s", found.name, wanted, advice ? ": " : "",
               advice ? advice : "");

@@ -147,6 +147,7 @@ typedef struct {
     const char *name; /* in messages */
     const void *bytes;
     size_t size;
+    bool compiled; /* SPIR-V of OpenCL C: what is odd about it is not said */
 } rt_source;
 bool rt_is_spirv(const void *bytes, size_t size);
 /* Reads code, throws after a message. (api.c) */

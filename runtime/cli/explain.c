@@ -93,11 +93,6 @@ void cli_print_explanation(FILE *f, const spvf_explanation *e) {
     free(text);
 }
 
-static void print_kernels(const spvf_explanation *e) {
-    for (size_t m = 0; m < e->member_count; m++)
-        printf("%s@%s", m ? ", " : "", e->members[m]->kernel);
-}
-
 static uint32_t most_lanes(const spvf_explained_code *c) {
     uint32_t most = 1;
     for (size_t k = 0; k < c->loop_count; k++) {
@@ -109,15 +104,14 @@ static uint32_t most_lanes(const spvf_explained_code *c) {
 
 enum { COLUMNS = 100 };
 
-/* Words, two columns deep, and four where they go on. */
-static void print_cure(const char *text) {
-    int column = printf("  cure:");
+/* Words from that column on, and four columns deep where they go on. */
+static void print_words(int column, const char *text) {
     for (int n; *text; text += n + (text[n] == ' ')) {
         n = (int)strcspn(text, " ");
         if (column + 1 + n > COLUMNS)
             column = printf("\n    %.*s", n, text) - 1;
         else
-            column += printf(" %.*s", n, text);
+            column += printf("%s%.*s", column ? " " : "", n, text);
     }
     putchar('\n');
 }
@@ -129,16 +123,57 @@ static void print_phases(const spvf_explanation *e) {
             printf("  %s [%s]\n", e->decisions[n]->text, e->decisions[n]->rule);
 }
 
+enum { LONG_NAME = 60, MOST_KERNELS = 12 };
+
+/* "@a, @b 3 times"; the last ones are only counted if there are many. */
+static void put_kernels(FILE *f, const spvf_explanation *e) {
+    size_t shown = 0, times;
+    for (size_t m = 0; m < e->member_count; m += times, shown++) {
+        const char *kernel = e->members[m]->kernel;
+        if (shown == MOST_KERNELS) {
+            fprintf(f, ", and %zu more", e->member_count - m);
+            return;
+        }
+        times = 1;
+        while (m + times < e->member_count && strcmp(e->members[m + times]->kernel, kernel) == 0)
+            times++;
+        fprintf(f, "%s@%s", m ? ", " : "", kernel);
+        if (times > 1) fprintf(f, " %zu times", times);
+    }
+}
+
+/* That of a chain is made of those of its kernels, and may be long. */
+static void put_name(FILE *f, const char *name) {
+    size_t n = strlen(name) > LONG_NAME ? LONG_NAME : strlen(name);
+    while (name[n] && ((unsigned char)name[n] & 0xc0) == 0x80) n--; /* within a character */
+    fprintf(f, "%.*s%s: ", (int)n, name, name[n] ? "…" : "");
+}
+
+static size_t count_phases(const spvf_explanation *e) {
+    size_t n = 1;
+    for (size_t k = 0; k < e->gap_count; k++) n += e->gaps[k]->phase;
+    return n;
+}
+
+static void put_part(FILE *f, const spvf_explanation *e) {
+    put_name(f, e->name);
+    put_kernels(f, e);
+    if (e->member_count > 1) fputs(e->fused ? " become one kernel" : " are not fused", f);
+    if (e->fused && count_phases(e) > 1) fprintf(f, " of %zu phases", count_phases(e));
+    if (e->fused && e->code_count && most_lanes(e->codes[0]) > 1)
+        fprintf(f, ", %u work-items at a time", most_lanes(e->codes[0]));
+}
+
 /* A line about a part, and what can be done if it is refused. */
 static void print_part(const spvf_explanation *e) {
-    printf("%s: ", e->name);
-    print_kernels(e);
-    if (e->member_count > 1) fputs(e->fused ? " become one kernel" : " are not fused", stdout);
-    if (e->fused && e->code_count && most_lanes(e->codes[0]) > 1)
-        printf(", %u work-items at a time", most_lanes(e->codes[0]));
-    putchar('\n');
+    char *line = NULL;
+    size_t size;
+    FILE *f = open_memstream(&line, &size);
+    if (f) put_part(f, e);
+    if (f && fclose(f) == 0) print_words(0, line);
+    free(line);
     print_phases(e);
-    if (e->refusal && e->refusal->cure) print_cure(e->refusal->cure);
+    if (e->refusal && e->refusal->cure) print_words(printf("  cure:"), e->refusal->cure);
 }
 
 static void print_text(const cli_explained *all) {
@@ -184,7 +219,8 @@ static bool explain_plan(const char *file, spvf_plan *plan) {
     if (cli_has("--json"))
         print_json(&all);
     else if (!all.count && ok && !goes_to_output("--dot") && !goes_to_output("--html"))
-        puts("nothing to fuse: the plan has no group, see also --auto");
+        puts(all.divided ? "nothing to fuse: the plan has no launch"
+                         : "nothing to fuse: the plan has no group, see also --auto");
     else if (all.count && !goes_to_output("--dot") && !goes_to_output("--html"))
         print_text(&all);
     ok &= write_file("--dot", cli_print_dot, &all);

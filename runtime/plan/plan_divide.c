@@ -2,7 +2,8 @@
  * whatever the plan says of groups.
  *
  * Launches are a chain (runtime/queue/chain.h) up to the next statement that looks at buffers.
- * Each buffer is memory of its own, and numbers and scalars are constants, as they are in groups.
+ * Each buffer is memory of its own, and numbers and scalars that are not variable are constants, as
+ * they are in groups.
  */
 #include "runtime/plan/plan.h"
 #include "runtime/queue/chain.h"
@@ -26,7 +27,8 @@ static ir_arena *arena_of(const division *d) { return d->library->arena; }
 enum { SOME_ADDRESS = 1 << 20 };
 
 static rt_chain_arg chain_arg(const spvf_plan *plan, const rt_bound_arg *a) {
-    if (a->arg->kind != RT_PLAN_BUFFER) return (rt_chain_arg){.bytes = a->bytes, .size = a->size};
+    if (a->arg->kind != RT_PLAN_BUFFER)
+        return (rt_chain_arg){.bytes = a->bytes, .size = a->size, .variable = a->arg->variable};
     const rt_buffer_decl *b = &plan->buffers.data[a->arg->index];
     return (rt_chain_arg){.memory = b,
                           .address = SOME_ADDRESS + a->arg->offset,

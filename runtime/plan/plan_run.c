@@ -39,7 +39,10 @@ static const char *folder_of(ir_arena *a, const char *file) {
 static void load_plan(void *arg) {
     load_job *j = arg;
     ir_arena arena;
-    rt_refuse_other_kinds(j->context, &(rt_source){j->file, j->text, j->size}, "a plan");
+    static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, which some editors write */
+    if (j->size >= 3 && memcmp(j->text, mark, 3) == 0) j->text += 3, j->size -= 3;
+    rt_refuse_other_kinds(
+        j->context, &(rt_source){.name = j->file, .bytes = j->text, .size = j->size}, "a plan");
     ir_arena_init(&arena, &j->context->cx);
     j->plan = ir_new(&arena, spvf_plan);
     j->plan->context = j->context;

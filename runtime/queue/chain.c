@@ -102,7 +102,7 @@ static void add_arg(fuse_try *t, uint32_t member, uint32_t param) {
     const rt_chain_arg *a = &l->args[param];
     const rt_chain *c = t->divider->chain;
     bool constant = c->constants || (c->sizes && rt_is_size(l->module, l->kernel, param));
-    if (!a->memory && a->bytes && constant)
+    if (!a->memory && a->bytes && constant && !a->variable)
         *ir_push(&t->arena, &t->constants) = (spvf_constant){member, param, a->bytes, a->size};
 }
 

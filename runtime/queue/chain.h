@@ -18,6 +18,7 @@ typedef struct {
     /* A value, or, with `bytes` NULL, local memory. */
     const void *bytes;
     size_t size;
+    bool variable; /* the value is no constant of the code, whatever the chain says of values */
 } rt_chain_arg;
 
 typedef struct {

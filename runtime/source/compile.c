@@ -125,6 +125,7 @@ static void compile(void *arg) {
                              .cache = &r->cache,
                              .seconds = rt_program_seconds()};
     r->spirv.name = r->source->name;
+    r->spirv.compiled = true;
     r->spirv.bytes = rt_clc_compile(b, tools, &s, &r->spirv.size);
 }
 

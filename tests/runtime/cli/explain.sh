@@ -9,6 +9,8 @@ spvfuse=$PWD/$1/spvfuse
 json=$PWD/$1/tests/json
 plan=$PWD/$1/tests/forms.plan
 demo=$PWD/$1/demo/explain.plan
+heat=$PWD/$1/demo/heat.plan
+kernels=$PWD/docs/examples/kernels.cl
 here=$PWD/tests/runtime/cli
 # shellcheck source=tests/count.sh
 . tests/count.sh
@@ -78,4 +80,22 @@ for wrong in x86_64:v4,text spirv pdp11 ''; do
     check "target '$wrong'" sh -c '! "$0" explain "$1" -t "$2" 2>said &&
         grep -q "error: unknown target .* of native code: x86_64" said' "$spvfuse" "$demo" "$wrong"
 done
+
+# ---- lines about parts: wrapped, repeated kernels are counted, long names are cut
+: >empty.plan
+check "an empty plan" sh -c '"$0" explain --auto empty.plan | grep -qx "nothing to fuse: the plan has no launch"' "$spvfuse"
+: >many.plan
+n=0
+while [ $n -lt 70 ]; do
+    echo "buffer b$n f32[4096] = 1.0" >>many.plan
+    [ $n -eq 0 ] || echo "launch \"kernels.cl\":scale global 4096 local 64 args 2.0, b$((n - 1)), b$n" >>many.plan
+    n=$((n + 1))
+done
+cp "$kernels" kernels.cl
+"$spvfuse" explain --auto many.plan >text
+check "a limit is the reason: $(cat text)" grep -qx 'one kernel is made of at most 64 launches' text
+check "kernels are counted: $(cat text)" grep -q '^scale_scale_.*…: @scale 64 times become one' text
+check "no line is too long: $(cat text)" sh -c '! grep -qE "^.{101}" text'
+"$spvfuse" explain "$heat" >text
+check "phases are counted: $(cat text)" sh -c 'tr "\n" " " <text | grep -q "become one kernel of 3 phases"'
 finish

@@ -123,6 +123,13 @@ probed() {
 
 if [ -n "$browser" ]; then
     "$spvfuse" explain "$demo/heat.plan" -t x86_64:v3 --html heat.html >/dev/null
+    long=a_kernel_with_a_name_that_a_tool_has_made_and_that_does_not_end_before_the_line_does
+    sed "s/@step/@$long/; s/kernel void step/kernel void $long/; s/:step/:$long/" "$demo/heat.plan" >long.plan
+    sed "s/ step(/ $long(/" "$demo/heat.cl" >heat.cl
+    sed -i 's/heat[.a-z]*"/heat.cl"/' long.plan
+    check "long names" "$spvfuse" explain long.plan --auto -t x86_64:v3 --html long.html
+    probed long 500
+    probed long 1300
     probed evil 500
     probed heat 1600
 elif [ -n "$folder" ]; then

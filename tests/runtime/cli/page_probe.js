@@ -17,6 +17,10 @@ try {
          all(".card").every((c, n) => all(".box", c).length === data.groups[n].members.length));
   expect("the page is not wider than its window",
          document.documentElement.scrollWidth <= window.innerWidth);
+  const rightOf = element => element.getBoundingClientRect().right;
+  expect("long names stay in their boxes",
+         all(".part, h2, h3, td .chip, .decisions li").every(e =>
+           rightOf(e) <= rightOf(e.closest("table, .card, .strip")) + 1 && e.scrollWidth <= e.clientWidth + 1));
   expect("names are text", !data.groups.some(e => e.name.includes("<")) ||
          all("h2").some(h => h.textContent.includes("<")));
   expect("refusals quote both lines", all(".refusal").every(r => all(".quote .hit", r).length % 2 === 0));

@@ -50,15 +50,31 @@ kind "OpenCL C" ": name it .cl" '__kernel void k(void) {}\n'
 kind "a plan" ": run, explain" '# a plan\nbuffer x f32[4]\n'
 kind "CUDA C or HIP" "" '__global__ void k() {}\n'
 kind "binary data" ": SPIR-V begins with the number 0x07230203" 'ab\0cd'
+kind "binary data" ": SPIR-V begins" 'ab\1cd'
+kind "a picture (PNG)" "" '\211PNG\r\n\32\n'
+kind "a PDF document" "" '%%PDF-1.4\n'
+kind "compressed by zstd" ": run unzstd" '\50\265\57\375'
+kind "JSON" "" '{"a": 1}'
+kind "C or a language like it" ": OpenCL C is" '/* a */\nint main(void) { return 0; }\n'
+kind "a script" "" '#!/bin/sh\n'
+tar -cf "$work/it" -C docs/examples kernels.cl
+check "tar" says "this is a tar archive, not SPIR-V: run tar -x" "$spvfuse" info "$work/it"
 kind "HTML" "" '<!DOCTYPE html>'
 for file in "$build/bench/saxpy.spv:SPIR-V" tests/corpus/saxpy.cl:"OpenCL C" /bin/sh:"an ELF object file"; do
     check "run ${file%%:*}" says "this is ${file#*:}, not a plan" "$spvfuse" run "${file%%:*}"
 done
 check "text of the IR" "$spvfuse" info tests/ir/roundtrip.ir
 
+check "no file" says "absent.cl: error: cannot be read: No such file" "$spvfuse" info "$work/absent.cl"
+printf 'buffer x i32[4]\nlaunch "absent.cl":k global 4 args x\n' >"$work/absent.plan"
+check "no file of a plan" says "absent.cl: cannot be opened: No such file" "$spvfuse" run "$work/absent.plan"
+
 # ---- OpenCL C
 printf '\357\273\277kernel void marked(global int *x) { x[0] = 1; }\n' >"$work/mark.cl"
 check "a mark of UTF-8" prints "kernel marked" "$spvfuse" info "$work/mark.cl"
+printf '\357\273\277# marked, with lines of Windows\r\nbuffer x i32[2]\r\nlaunch "mark.cl":marked global 1 args x\r\n' \
+    >"$work/mark.plan"
+check "a mark of UTF-8 in a plan" "$spvfuse" run "$work/mark.plan"
 cp docs/examples/kernels.cl "$work/kernels/k.cl"
 sed 's/kernels.spv/kernels\/k.cl/' docs/examples/kernels.plan >"$work/k.plan"
 check "info" prints "buffer x (float*)" "$spvfuse" info "$work/kernels/k.cl"

@@ -104,6 +104,9 @@ Test(divide, nothing_is_moved_over_statements_that_look_at_buffers) {
     cr_assert_eq(count, 2);
     cr_expect(parts[1].first == 1 && parts[1].count == 1 && !parts[0].cut);
     expect_summary("2 launches: none are fused\n16.4 kB are moved, as before\n"
+                   "groups or statements between them keep launches apart, and no access does\n");
+    divide(BUFFERS LAUNCH("copy", "a", "b"), &plain);
+    expect_summary("1 launch: none are fused\n8.2 kB are moved, as before\n"
                    "nothing keeps launches apart\n");
     divide(BUFFERS, &plain);
     cr_expect_eq(count, 0);
@@ -116,6 +119,22 @@ Test(divide, internal_buffers_are_promoted) {
     cr_assert(count == 1 && parts->explanation->buffer_count == 3);
     cr_expect_eq(parts->explanation->buffers[1]->promoted, SPVF_PROMOTED_PRIVATE);
     cr_expect_eq(parts->explanation->fused_bytes, 8192);
+}
+
+/* Values that are variable stay arguments, and others are constants. */
+Test(divide, variable_values) {
+    static const char *const sizes[] = {"5", "variable 5"};
+    char text[500];
+    for (unsigned k = 0; k < 2; k++) {
+        snprintf(text, sizeof text,
+                 BUFFERS "launch \"k.ir\":far global 1024 local 64 args a, b, %s\n"
+                         "launch \"k.ir\":copy global 1024 local 64 args b, c\n",
+                 sizes[k]);
+        divide(text, &plain);
+        cr_assert(count == 1 && parts->explanation->fused);
+        const spvf_param_info *value = parts->explanation->params[2];
+        cr_expect_eq(value->use, k ? SPVF_PARAM_USED : SPVF_PARAM_CONSTANT);
+    }
 }
 
 /* ------------------------------------------------------------------------------------ addresses */
@@ -132,6 +151,44 @@ Test(divide, addresses_as_sources_write_them) {
     cr_expect_null(parts->cut->refusal->why.second->source);
     divide(BUFFERS LAUNCH("odd", "a", "b") LAUNCH("next", "b", "d"), &plain);
     cr_expect_str_eq(parts->cut->refusal->why.first->source, "i[get_global_id(0)]");
+}
+
+/* `body` computes %v, the index of what @read reads of %a, from %i and what %b holds there. */
+static void expect_index(const char *body, const char *want) {
+    char code[2000], plan[400];
+    snprintf(
+        code, sizeof code,
+        "target 64\nkernel @write(%%a: ptr.global of i32) {\nentry:\n  %%i: i64 = global_id 0\n"
+        "  %%o: i64 = shl %%i, 2\n  %%p: ptr.global = ptradd %%a, %%o inbounds\n"
+        "  store i32 1, %%p align 4\n  ret\n}\n"
+        "kernel @read(%%a: ptr.global of i32, %%b: ptr.global of i32, %%c: ptr.global of i32) {\n"
+        "entry:\n  %%i: i64 = global_id 0\n  %%o: i64 = shl %%i, 2\n"
+        "  %%q: ptr.global = ptradd %%b, %%o inbounds\n  %%r: ptr.global = ptradd %%c, %%o "
+        "inbounds\n"
+        "  %%l: i32 = load %%q align 4\n  %%w: i64 = sext %%l\n%s"
+        "  %%s: i64 = shl %%v, 2\n  %%p: ptr.global = ptradd %%a, %%s\n"
+        "  %%x: i32 = load %%p align 4\n  store %%x, %%r align 4\n  ret\n}\n",
+        body);
+    write_file("w.ir", code);
+    snprintf(plan, sizeof plan,
+             BUFFERS "launch \"w.ir\":write global 1024 local 64 args a\n"
+                     "launch \"w.ir\":read global 1024 local 64 args a, b, c\n");
+    divide(plan, &plain);
+    cr_assert(parts->cut && parts->cut->refusal->why.second, "%s", body);
+    const char *got = parts->cut->refusal->why.second->source;
+    cr_expect_str_eq(got ? got : "nothing", want);
+    remove("w.ir");
+}
+
+Test(divide, indices_that_are_no_sums) {
+    expect_index("  %v: i64 = add %w, 3\n", "a[b[i]+3]");
+    expect_index("  %v: i64 = mul %w, %i\n", "a[b[i]*i]");
+    expect_index("  %t: i64 = add %i, 64\n  %rem: i64 = and %t, 511\n  %v: i64 = add %rem, 1\n",
+                 "a[(i+64)%512+1]");
+    expect_index("  %t: i64 = add %i, 64\n  %v: i64 = and %t, 511\n", "a[(i+64)&511]");
+    expect_index("  %t: i64 = urem %i, 7\n  %v: i64 = mul %t, 3\n", "a[3*(i%7)]");
+    expect_index("  %t: i64 = xor %w, %i\n  %v: i64 = sub %i, %t\n", "a[i-(b[i]^i)]");
+    expect_index("  %f: f32 = sitofp %l\n  %v: i64 = fptosi %f\n", "a[v]");
 }
 
 /* ---------------------------------------------------------------------------------------- texts */
