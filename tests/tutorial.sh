@@ -2,7 +2,8 @@
 # tutorial.sh BUILD: docs/TUTORIAL.md does what it says.  Its blocks of sh run one after another, as
 # they are copied, in a folder in which the sources and the build are linked.  A block without a
 # language after a block of sh is part of what that prints, white space aside.  A block after
-# "<!-- from: FILE -->" is part of that file.  Every example is compiled or read by some block.
+# "<!-- from: FILE -->" is part of that file.  Every example is compiled or read by some block, and each
+# program, of 30 to 80 lines, is quoted.
 set -u
 build=$(cd "$1" && pwd)
 page=docs/TUTORIAL.md
@@ -62,5 +63,11 @@ done
 for example in docs/examples/*; do
     check "$page: nothing runs $example" grep -qF "$example" "$page"
     check "$example: more than 80 lines" [ "$(wc -l <"$example")" -le 80 ]
+    case $example in
+    *.c | *.cpp | *.py)
+        check "$page: no part of $example is shown" grep -qF -- "<!-- from: ${example#docs/} -->" "$page"
+        check "$example: less than 30 lines" [ "$(wc -l <"$example")" -ge 30 ]
+        ;;
+    esac
 done
 finish
