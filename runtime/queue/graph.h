@@ -45,7 +45,7 @@ typedef struct {
 typedef struct {
     ir_vec(graph_place) places;
     uint32_t part, launch; /* the first ones that use it */
-    bool shared;           /* so do other parts */
+    bool shared;           /* other parts use its memory, too */
     uint64_t valid;        /* while the copies are being found: which places have the contents */
 } graph_home;
 

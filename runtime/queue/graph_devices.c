@@ -117,7 +117,7 @@ static bool has_copies(const graph_home *h) {
 /* Memory of a buffer, as far as it is known. */
 typedef struct {
     uintptr_t begin, end;
-    const graph_home *home;
+    graph_home *home;
 } extent;
 
 static int compare_extents(const void *a, const void *b) {
@@ -147,10 +147,8 @@ IR_NORETURN static void refuse_overlap(spvf_graph *g, const graph_home *copied,
 
 /* Two copies of the same bytes would not know of each other.  In the order of addresses, what an
  * extent overlaps of those before it, if anything, is also the one that ends last. */
-static void check_overlaps(spvf_graph *g) {
-    extent *all = ir_new_array(&g->arena, extent, g->homes.n + 1);
+static void check_overlaps(spvf_graph *g, const extent *all, uint32_t n) {
     const extent none = {0}, *last = &none, *last_copied = &none;
-    const uint32_t n = find_extents(g, all);
     for (uint32_t k = 0; k < n; k++) {
         const extent *x = &all[k];
         const bool copied = has_copies(x->home);
@@ -159,6 +157,28 @@ static void check_overlaps(spvf_graph *g) {
         if (x->end > last->end) last = x;
         if (copied && x->end > last_copied->end) last_copied = x;
     }
+}
+
+/* Where buffers that share memory are not all of one part, other parts use each of them.  That is so
+ * for a row of extents each of which begins before those before it have ended. */
+static void share_overlaps(const extent *all, uint32_t n) {
+    for (uint32_t first = 0, behind; first < n; first = behind) {
+        uintptr_t end = all[first].end;
+        bool shared = all[first].home->shared;
+        for (behind = first + 1; behind < n && all[behind].begin < end; behind++) {
+            const graph_home *h = all[behind].home;
+            shared |= h->shared || h->part != all[first].home->part;
+            if (all[behind].end > end) end = all[behind].end;
+        }
+        for (uint32_t k = first; shared && k < behind; k++) all[k].home->shared = true;
+    }
+}
+
+static void find_overlaps(spvf_graph *g) {
+    extent *all = ir_new_array(&g->arena, extent, g->homes.n + 1);
+    const uint32_t n = find_extents(g, all);
+    check_overlaps(g, all, n);
+    share_overlaps(all, n);
 }
 
 /* -------------------------------------------------------------------------------------- copies */
@@ -200,7 +220,7 @@ static void find_moves(spvf_graph *g) {
         p->queue = find_queue(g, p->device);
         for (uint32_t n = 0; n < p->count; n++) follow_launch(g, p->first + n, k);
     }
-    check_overlaps(g);
+    find_overlaps(g);
     for (uint32_t n = 0; n < g->homes.n; n++) {
         graph_home *h = g->homes.data[n];
         if (!graph_find_internal(g, h->places.data[0].buffer)) fetch(g, h, 0, g->parts.n);

@@ -130,6 +130,7 @@ static inline void draw_range(const program *p, command *c, uint64_t *random) {
     c->offset[0] = draw_below(random, 8) ? 0 : draw_below(random, 9);
     c->global[0] = same ? p->global : 1 + draw_below(random, ITEMS - 8);
     c->local[0] = same ? p->local : draw_below(random, 2) * draw_local(random);
+    if (!same && !draw_below(random, 20)) c->global[0] = 0;
     if (c->offset[0] + c->global[0] > ITEMS) c->global[0] = ITEMS - c->offset[0];
     switch (kernels[c->kernel].range) {
     case GROUPS:

@@ -184,6 +184,33 @@ Test(graph_devices, memory_of_the_process_is_not_copied) {
 }
 
 /* Of memory that two devices share there is one copy on a third. */
+/* Whichever of the two is internal, stores to it are made. */
+static void read_through_another_buffer(bool first_is_internal) {
+    int32_t here[COUNT] = {0};
+    spvf_buffer *x = make(CPU, 1), *out = make_empty(CPU), *all, *view, *internal;
+    cr_assert_eq(spvf_buffer_create(devices[CPU], BYTES, here, SPVF_USE_HOST, &all), SPVF_OK);
+    cr_assert_eq(spvf_buffer_create(devices[CPU], BYTES, here, SPVF_USE_HOST, &view), SPVF_OK);
+    add(CPU, all, x, 1);
+    add(CPU, out, all, 1);
+    add(HOST, x, view, 4);
+    internal = first_is_internal ? all : view;
+    cr_expect_eq(spvf_graph_internal(graph, internal, SPVF_PROMOTE_AUTO), SPVF_OK);
+    commit(2, 0);
+    cr_expect_eq(run_graph(), SPVF_OK);
+    expect_line(CPU, out, 1, 2);
+    expect_line(CPU, x, 1, 5);
+    spvf_buffer *made[] = {x, out, all, view};
+    for (int k = 0; k < 4; k++) spvf_buffer_destroy(made[k]);
+}
+
+Test(graph_devices, an_internal_buffer_is_read_through_another_one) {
+    read_through_another_buffer(true);
+}
+
+Test(graph_devices, a_buffer_is_read_through_an_internal_one) {
+    read_through_another_buffer(false);
+}
+
 Test(graph_devices, a_buffer_of_a_device_with_its_own_memory) {
     spvf_buffer *x = make(LATER, 1);
     reverse(UNORDERED, x, x);
