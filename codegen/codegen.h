@@ -33,7 +33,9 @@ typedef struct {
     bool dependent;   /* a kernel may begin before those that it depends on have ended: it waits for
                          them (programmatic dependent launch, from sm_90 on) */
     unsigned coarsen; /* work-items that a thread may run; 0: one */
+    unsigned threads; /* that a work-group may have at most; 0: what registers leave room for */
 } cg_ptx_options;
+enum { CG_PTX_MOST_THREADS = 1024 };
 enum { CG_PTX_ALIGN = 16, CG_PTX_DEPENDENT_SM = 90 };
 
 /* The least version of PTX that knows processor sm_N, times 10; 0: none does, or none is written. */

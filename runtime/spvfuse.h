@@ -448,9 +448,9 @@ SPVF_API void spvf_blob_destroy(spvf_blob *blob);
  * GPUs of NVIDIA; sm_75 by default) and options ",exact" (correctly rounded quotients and roots of
  * floats), ",offset" (parameters for the global offset), ",wide" (sizes of 2^32 and more),
  * ",disjoint" (no two pointers that a kernel is given lead to the same memory), ",aligned" (global
- * memory of each begins at a multiple of 16 bytes) and ",coarsen=N" (threads may run 2 or 4
- * work-items, as a comment before the kernel says); "cubin" likewise (what ptxas makes of that,
- * SPVF_ERROR_DEVICE where it is not installed);
+ * memory of each begins at a multiple of 16 bytes), ",threads=N" (work-groups have at most N
+ * work-items) and ",coarsen=N" (threads may run 2 or 4 work-items, as a comment before the kernel
+ * says); "cubin" likewise (what ptxas makes of that, SPVF_ERROR_DEVICE where it is not installed);
  * "x86_64" with ":v2" (SSE4.2), ":v3" (AVX2 and FMA; the default), ":v4" (AVX-512 F, BW, CD, DQ, VL)
  * or ":icelake" (AVX-512 IFMA, VBMI, VBMI2, VNNI, BITALG, VPOPCNTDQ, too): a linkable ELF object
  * with all kernels and a table of them, see spvf_native_kernel; a kernel that cannot run on a CPU

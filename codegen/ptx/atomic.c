@@ -2,8 +2,8 @@
  *
  * OpenCL's orders are those of PTX (Lustig 2019): an operation that is sequentially consistent
  * follows a fence.sc, and acquires and releases.  Results that nothing uses
- * are not read back (red).  The least and the greatest of floats are loops around a
- * compare-and-swap.
+ * are not read back (red).  The least and the greatest of floats, and most updates of 16 bits, are
+ * loops around a compare-and-swap.  Of 8 bits there are only reads and writes.
  *
  * Work-groups wait for each other only where all of them run at once (option `together`), by a word
  * in global memory whose highest bit says that the last one has come.
@@ -57,29 +57,30 @@ static const char *qualifiers(ptx_func *fn, const ir_inst *i, const ir_inst *add
 
 /* -------------------------------------------------------------------------- reading and writing */
 
-static void check_width(const ptx_func *fn, const ir_inst *v) {
+/* "b32"; of numbers below 32 bits that registers of 32 bits hold, "u8". */
+static const char *type_of(const ptx_func *fn, const ir_inst *v) {
+    ptx_class c = ptx_class_of(fn->w->m, v->type);
     unsigned width = ir_bits(fn->w->m, v->type);
-    if (width != 32 && width != 64) ptx_refuse(fn, "an atomic operation on %u bits", width);
+    if (c != PTX_B32 || width == 32) return ptx_class_type(c);
+    return width == 16 ? "u16" : "u8";
 }
 
 static void write_load(ptx_func *fn, const ir_inst *i) {
     const ir_inst *address = ir_arg(i, 0);
-    check_width(fn, i);
     fence_before(fn, i, address);
     const char *at = ptx_place(fn, address, 0);
     ptx_put(fn, "ld%s.%s %s, %s",
             qualifiers(fn, i, address, i->imm.sync.semantics & ACQUIRES ? IR_SEM_ACQUIRE : 0),
-            ptx_class_type(ptx_class_of(fn->w->m, i->type)), ptx_result(fn, i, 0), at);
+            type_of(fn, i), ptx_result(fn, i, 0), at);
 }
 
 static void write_store(ptx_func *fn, const ir_inst *i) {
     const ir_inst *address = ir_arg(i, 0), *v = ir_arg(i, 1);
-    check_width(fn, v);
     fence_before(fn, i, address);
     const char *value = ptx_register(fn, v, 0);
     ptx_put(fn, "st%s.%s %s, %s",
             qualifiers(fn, i, address, i->imm.sync.semantics & RELEASES ? IR_SEM_RELEASE : 0),
-            ptx_class_type(ptx_class_of(fn->w->m, v->type)), ptx_place(fn, address, 0), value);
+            type_of(fn, v), ptx_place(fn, address, 0), value);
 }
 
 /* ----------------------------------------------------------------------- read, change and write */
@@ -112,21 +113,32 @@ static const char *negated(ptx_func *fn, const ir_inst *v) {
 static void check(const ptx_func *fn, const ir_inst *address, const ir_inst *v) {
     if (ir_space_of(address->type) == IR_PRIVATE)
         ptx_refuse(fn, "an atomic update of private memory");
-    check_width(fn, v);
+    if (ir_bits(fn->w->m, v->type) < 16) ptx_refuse(fn, "an atomic update of 8 bits");
+}
+
+/* "add.noftz.bf16" */
+static const char *operation_with_type(ptx_func *fn, const char *operation, const ir_inst *v) {
+    const ir_kind kind = ir_kind_of(v->type);
+    if (kind == IR_F16) ptx_need(fn, 70, 63, "an atomic sum of f16");
+    if (kind == IR_F16) return "add.noftz.f16";
+    if (kind == IR_BF16) ptx_need(fn, 90, 78, "an atomic sum of bf16");
+    if (kind == IR_BF16) return "add.noftz.bf16";
+    return ir_sprintf(fn->w->arena, "%s%u", operation, ir_bits(fn->w->m, v->type));
 }
 
 static void write_update(ptx_func *fn, const ir_inst *i, const char *operation) {
     const ir_inst *address = ir_arg(i, 0), *v = ir_arg(i, 1);
-    unsigned semantics = i->imm.sync.semantics, width = ir_bits(fn->w->m, v->type);
+    const unsigned semantics = i->imm.sync.semantics;
     bool unused = !i->uses && i->op != IR_OP_atomic_xchg && !(semantics & ACQUIRES);
     const char *by = i->op == IR_OP_atomic_sub ? negated(fn, v) : ptx_register(fn, v, 0);
     const char *how = qualifiers(fn, i, address, semantics), *at = ptx_place(fn, address, 0);
+    operation = operation_with_type(fn, operation, v);
     check(fn, address, v);
     fence_before(fn, i, ir_arg(i, 0));
     if (unused)
-        ptx_put(fn, "red%s.%s%u %s, %s", how, operation, width, at, by);
+        ptx_put(fn, "red%s.%s %s, %s", how, operation, at, by);
     else
-        ptx_put(fn, "atom%s.%s%u %s, %s, %s", how, operation, width, ptx_result(fn, i, 0), at, by);
+        ptx_put(fn, "atom%s.%s %s, %s, %s", how, operation, ptx_result(fn, i, 0), at, by);
 }
 
 /* The old value is in `result`. */
@@ -137,35 +149,140 @@ static void compare_and_swap(ptx_func *fn, const ir_inst *i, const char *result,
             ir_bits(fn->w->m, i->type), result, ptx_place(fn, address, 0), want, with);
 }
 
-static void write_exchange_if_equal(ptx_func *fn, const ir_inst *i) {
-    check(fn, ir_arg(i, 0), i);
-    fence_before(fn, i, ir_arg(i, 0));
-    const char *with = ptx_register(fn, ir_arg(i, 1), 0), *want = ptx_register(fn, ir_arg(i, 2), 0);
-    compare_and_swap(fn, i, ptx_result(fn, i, 0), want, with);
+/* A value of 16 bits in a register of as many, and back. */
+static const char *short_register(ptx_func *fn, const ir_inst *v) {
+    const char *r = ptx_register(fn, v, 0), *h;
+    if (ptx_class_of(fn->w->m, v->type) == PTX_B16) return r;
+    ptx_put(fn, "cvt.u16.u32 %s, %s", h = ptx_temporary(fn, PTX_B16), r);
+    return h;
 }
 
-static void write_extreme(ptx_func *fn, const ir_inst *i) {
-    unsigned width = ir_bits(fn->w->m, i->type);
-    ptx_class bits = width == 64 ? PTX_B64 : PTX_B32, real = width == 64 ? PTX_F64 : PTX_F32;
-    const char *old = ptx_temporary(fn, bits), *seen = ptx_temporary(fn, bits);
-    const char *with = ptx_temporary(fn, bits), *value = ptx_temporary(fn, real);
-    const char *changed = ptx_temporary(fn, PTX_PRED), *again = ptx_new_label(fn);
-    const char *space = ptx_space_name(fn, ir_space_of(ir_arg(i, 0)->type));
+static void give_short(ptx_func *fn, const ir_inst *i, const char *h) {
+    const char *to = ptx_result(fn, i, 0);
+    bool is_half = ptx_class_of(fn->w->m, i->type) == PTX_B16;
+    ptx_put(fn, is_half ? "mov.b16 %s, %s" : "cvt.u32.u16 %s, %s", to, h);
+}
+
+static void write_exchange_if_equal(ptx_func *fn, const ir_inst *i) {
+    const ir_inst *with = ir_arg(i, 1), *want = ir_arg(i, 2);
+    const bool is_short = ir_bits(fn->w->m, i->type) == 16;
     check(fn, ir_arg(i, 0), i);
+    if (!is_short) {
+        fence_before(fn, i, ir_arg(i, 0));
+        const char *to = ptx_register(fn, with, 0), *from = ptx_register(fn, want, 0);
+        compare_and_swap(fn, i, ptx_result(fn, i, 0), from, to);
+        return;
+    }
+    const char *old = ptx_temporary(fn, PTX_B16), *from = short_register(fn, want);
+    const char *to = short_register(fn, with);
+    ptx_need(fn, 70, 63, "an atomic operation on 16 bits");
     fence_before(fn, i, ir_arg(i, 0));
-    ptx_put(fn, "ld.relaxed.%s%s.b%u %s, %s",
-            scope_name(scope_of(i, ir_space_of(ir_arg(i, 0)->type))), space, width, seen,
-            ptx_place(fn, ir_arg(i, 0), 0));
+    compare_and_swap(fn, i, old, from, to);
+    give_short(fn, i, old);
+}
+
+/* --------------------------------------------------------------- loops around a compare-and-swap */
+
+static bool is_least(ir_op op) { return op == IR_OP_atomic_fmin; }
+
+/* "add.s32" of the operation on integers of 16 bits, which are extended. */
+static const char *word_operation(ir_op op) {
+    switch (op) {
+    case IR_OP_atomic_add: return "add.s32";
+    case IR_OP_atomic_sub: return "sub.s32";
+    case IR_OP_atomic_and: return "and.b32";
+    case IR_OP_atomic_or: return "or.b32";
+    case IR_OP_atomic_xor: return "xor.b32";
+    case IR_OP_atomic_umin: return "min.u32";
+    case IR_OP_atomic_umax: return "max.u32";
+    case IR_OP_atomic_smin: return "min.s32";
+    default: return "max.s32";
+    }
+}
+
+static void combine_words(ptx_func *fn, const ir_inst *i, const char *with, const char *old) {
+    const bool is_signed = i->op == IR_OP_atomic_smin || i->op == IR_OP_atomic_smax;
+    const char *word = ptx_temporary(fn, PTX_B32), *s = is_signed ? "s" : "u";
+    ptx_put(fn, "cvt.%s32.%s16 %s, %s", s, s, word, old);
+    ptx_put(fn, "%s %s, %s, %s", word_operation((ir_op)i->op), word, word,
+            ptx_extended(fn, ir_arg(i, 1), 0, is_signed));
+    ptx_put(fn, "cvt.u16.u32 %s, %s", with, word);
+}
+
+/* Minima and maxima of f16 before sm_80 are those of f32; a sum of bf16 is a product with 1 and a
+ * sum. */
+static void combine_halves(ptx_func *fn, const ir_inst *i, const char *with, const char *old) {
+    const char *v = ptx_register(fn, ir_arg(i, 1), 0),
+               *name = is_least((ir_op)i->op) ? "min" : "max";
+    const bool is_brain = ir_kind_of(i->type) == IR_BF16;
+    if (is_brain) ptx_need(fn, 80, 70, "an atomic operation on bf16");
+    if (i->op == IR_OP_atomic_fadd) {
+        const char *one = ptx_temporary(fn, PTX_B16);
+        ptx_put(fn, "mov.b16 %s, 0x3F80", one);
+        ptx_put(fn, "fma.rn.bf16 %s, %s, %s, %s", with, old, one, v);
+    } else if (fn->w->options->sm >= 80) {
+        ptx_need(fn, 80, 70, "a minimum of f16");
+        ptx_put(fn, "%s.%s %s, %s, %s", name, is_brain ? "bf16" : "f16", with, old, v);
+    } else {
+        const char *x = ptx_temporary(fn, PTX_F32), *y = ptx_temporary(fn, PTX_F32);
+        ptx_put(fn, "cvt.f32.f16 %s, %s", x, old);
+        ptx_put(fn, "cvt.f32.f16 %s, %s", y, v);
+        ptx_put(fn, "%s.f32 %s, %s, %s", name, x, x, y);
+        ptx_put(fn, "cvt.rn.f16.f32 %s, %s", with, x);
+    }
+}
+
+static void combine_floats(ptx_func *fn, const ir_inst *i, const char *with, const char *old) {
+    const unsigned width = ir_bits(fn->w->m, i->type);
+    const char *value = ptx_temporary(fn, width == 64 ? PTX_F64 : PTX_F32);
+    ptx_put(fn, "mov.b%u %s, %s", width, value, old);
+    ptx_put(fn, "%s.f%u %s, %s, %s", is_least((ir_op)i->op) ? "min" : "max", width, value, value,
+            ptx_register(fn, ir_arg(i, 1), 0));
+    ptx_put(fn, "mov.b%u %s, %s", width, with, value);
+}
+
+static void combine(ptx_func *fn, const ir_inst *i, const char *with, const char *old) {
+    if (i->op == IR_OP_atomic_xchg)
+        ptx_put(fn, "mov.b16 %s, %s", with, short_register(fn, ir_arg(i, 1)));
+    else if (ir_bits(fn->w->m, i->type) > 16)
+        combine_floats(fn, i, with, old);
+    else if (ir_is_float(i->type))
+        combine_halves(fn, i, with, old);
+    else
+        combine_words(fn, i, with, old);
+}
+
+static void write_loop(ptx_func *fn, const ir_inst *i) {
+    const ir_inst *address = ir_arg(i, 0);
+    const ir_space space = ir_space_of(address->type);
+    unsigned width = ir_bits(fn->w->m, i->type);
+    ptx_class bits = width == 64 ? PTX_B64 : width == 32 ? PTX_B32 : PTX_B16;
+    const char *old = ptx_temporary(fn, bits), *seen = ptx_temporary(fn, bits);
+    const char *with = ptx_temporary(fn, bits), *changed = ptx_temporary(fn, PTX_PRED);
+    const char *again = ptx_new_label(fn);
+    check(fn, address, i);
+    if (width == 16) ptx_need(fn, 70, 63, "an atomic operation on 16 bits");
+    fence_before(fn, i, address);
+    ptx_put(fn, "ld.relaxed.%s%s.b%u %s, %s", scope_name(scope_of(i, space)),
+            ptx_space_name(fn, space), width, seen, ptx_place(fn, address, 0));
     ptx_label(fn, again);
     ptx_put(fn, "mov.b%u %s, %s", width, old, seen);
-    ptx_put(fn, "mov.b%u %s, %s", width, value, old);
-    ptx_put(fn, "%s.f%u %s, %s, %s", i->op == IR_OP_atomic_fmin ? "min" : "max", width, value,
-            value, ptx_register(fn, ir_arg(i, 1), 0));
-    ptx_put(fn, "mov.b%u %s, %s", width, with, value);
+    combine(fn, i, with, old);
     compare_and_swap(fn, i, seen, old, with);
-    ptx_put(fn, "setp.ne.s%u %s, %s, %s", width, changed, seen, old);
+    ptx_put(fn, "setp.ne.%s%u %s, %s, %s", width == 16 ? "b" : "s", width, changed, seen, old);
     ptx_put(fn, "@%s bra %s", changed, again);
-    ptx_put(fn, "mov.b%u %s, %s", width, ptx_result(fn, i, 0), old);
+    if (width == 16)
+        give_short(fn, i, old);
+    else
+        ptx_put(fn, "mov.b%u %s, %s", width, ptx_result(fn, i, 0), old);
+}
+
+/* Has the processor no instruction for it? */
+static bool is_loop(const ptx_func *fn, const ir_inst *i) {
+    if (i->op == IR_OP_atomic_fmin || i->op == IR_OP_atomic_fmax) return true;
+    if (!operation_of((ir_op)i->op) || ir_bits(fn->w->m, i->type) != 16) return false;
+    if (i->op != IR_OP_atomic_fadd) return true;
+    return ir_kind_of(i->type) == IR_BF16 && fn->w->options->sm < 90;
 }
 
 /* ------------------------------------------------------------------------------------- barriers */
@@ -239,13 +356,14 @@ bool ptx_write_atomic(ptx_func *fn, const ir_inst *i) {
     case IR_OP_atomic_load: write_load(fn, i); return true;
     case IR_OP_atomic_store: write_store(fn, i); return true;
     case IR_OP_atomic_cmpxchg: write_exchange_if_equal(fn, i); return true;
-    case IR_OP_atomic_fmin:
-    case IR_OP_atomic_fmax: write_extreme(fn, i); return true;
     case IR_OP_fence: write_fence(fn, i->imm.sync.scope, i->imm.sync.semantics); return true;
     case IR_OP_barrier: write_barrier(fn, i); return true;
     default: break;
     }
     const char *operation = operation_of(i->op);
-    if (operation) write_update(fn, i, operation);
-    return operation;
+    if (is_loop(fn, i))
+        write_loop(fn, i);
+    else if (operation)
+        write_update(fn, i, operation);
+    return operation || is_loop(fn, i);
 }

@@ -1,8 +1,8 @@
 /* edges.c — which predecessor of its successor a block is by each of its edges.
  *
- * Operands of phis are found by these numbers.  A block may have as many predecessors as the function
- * has blocks, so all edges are numbered at once: lists of predecessors are taken apart by block, and each
- * block has its own in the order of its edges.
+ * Operands of phis are found by these numbers.  A block may have as many predecessors as the
+ * function has blocks, so all edges are numbered at once: lists of predecessors are taken apart by
+ * block, and each block has its own in the order of its edges.
  */
 #include "codegen/ptx/ptx.h"
 

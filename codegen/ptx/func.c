@@ -292,8 +292,56 @@ static void write_branch(ptx_func *fn, const ir_block *b, const ir_inst *i) {
     write_late_edges(fn, b, &late);
 }
 
-static void write_switch(ptx_func *fn, const ir_block *b, const ir_inst *i) {
-    late_edges late = {0};
+/* The cases of a switch that is a table: of numbers from `least` on, which are extended by sign. */
+typedef struct {
+    int64_t least;
+    uint64_t span; /* from the least to the greatest one */
+} case_table;
+
+enum { LEAST_TABLE = 6, MOST_GAPS = 3 }; /* cases; places of the table for each */
+
+static int64_t case_number(const ptx_func *fn, const ir_inst *i, unsigned n) {
+    const ir_inst *v = ir_arg(i, n);
+    return ir_sext(v->imm.bits, ir_bits(fn->w->m, v->type));
+}
+
+/* False: there are too few of them, or they lie too far apart. */
+static bool find_table(const ptx_func *fn, const ir_inst *i, case_table *out) {
+    int64_t least = INT64_MAX, most = INT64_MIN;
+    for (unsigned n = 1; n < i->nargs; n++) {
+        const int64_t number = case_number(fn, i, n);
+        if (number < least) least = number;
+        if (number > most) most = number;
+    }
+    *out = (case_table){least, (uint64_t)most - (uint64_t)least};
+    return i->nargs > LEAST_TABLE && out->span < (uint64_t)i->nargs * MOST_GAPS;
+}
+
+/* Where the table leads: the labels of the cases, and of the default in gaps. */
+static void list_targets(ptx_func *fn, const ir_block *b, const ir_inst *i, const case_table *t,
+                         late_edges *late) {
+    const char *otherwise = edge_label(fn, b, 0, late), *test = ptx_temporary(fn, PTX_PRED);
+    const char **target = ir_new_array(fn->w->arena, const char *, t->span + 1);
+    bool is_wide = ir_bits(fn->w->m, ir_arg(i, 0)->type) == 64;
+    const char *at = ptx_temporary(fn, PTX_B32), *table = ptx_new_label(fn), *all = at;
+    const char *x = ptx_extended(fn, ir_arg(i, 0), 0, true);
+    if (is_wide) all = ptx_temporary(fn, PTX_B64);
+    for (unsigned n = 1; n < i->nargs; n++)
+        target[(uint64_t)case_number(fn, i, n) - (uint64_t)t->least] = edge_label(fn, b, n, late);
+    ptx_put(fn, "sub.s%d %s, %s, %lld", is_wide ? 64 : 32, all, x, (long long)t->least);
+    ptx_put(fn, "setp.gt.u%d %s, %s, %llu", is_wide ? 64 : 32, test, all,
+            (unsigned long long)t->span);
+    ptx_put(fn, "@%s bra%s %s", test, uniform(fn, b, 0), otherwise);
+    if (is_wide) ptx_put(fn, "cvt.u32.u64 %s, %s", at, all);
+    ir_putf(&fn->body, "%s: .branchtargets ", table);
+    for (uint64_t n = 0; n <= t->span; n++)
+        ir_putf(&fn->body, "%s%s", n ? ", " : "", target[n] ? target[n] : otherwise);
+    ptx_end(fn);
+    ptx_put(fn, "brx.idx%s %s, %s", ir_term(b)->flags & IR_UNIFORM ? ".uni" : "", at, table);
+}
+
+static void compare_with_cases(ptx_func *fn, const ir_block *b, const ir_inst *i,
+                               late_edges *late) {
     const ir_inst *x = ir_arg(i, 0);
     bool wide = ir_bits(fn->w->m, x->type) == 64;
     const char *value = ptx_extended(fn, x, 0, false);
@@ -301,10 +349,19 @@ static void write_switch(ptx_func *fn, const ir_block *b, const ir_inst *i) {
         const char *test = ptx_temporary(fn, PTX_PRED);
         ptx_put(fn, "setp.eq.%s %s, %s, %s", wide ? "u64" : "u32", test, value,
                 ptx_extended(fn, ir_arg(i, n), 0, false));
-        ptx_put(fn, "@%s bra%s %s", test, uniform(fn, b, n), edge_label(fn, b, n, &late));
+        ptx_put(fn, "@%s bra%s %s", test, uniform(fn, b, n), edge_label(fn, b, n, late));
     }
     write_copies(fn, b->succ[0], ptx_place_of_edge(fn, b, 0));
-    if (late.n || b->succ[0] != b->next) ptx_put(fn, "bra.uni %s", block_name(fn, b->succ[0]));
+    if (late->n || b->succ[0] != b->next) ptx_put(fn, "bra.uni %s", block_name(fn, b->succ[0]));
+}
+
+static void write_switch(ptx_func *fn, const ir_block *b, const ir_inst *i) {
+    late_edges late = {0};
+    case_table table;
+    if (find_table(fn, i, &table))
+        list_targets(fn, b, i, &table, &late);
+    else
+        compare_with_cases(fn, b, i, &late);
     write_late_edges(fn, b, &late);
 }
 
@@ -353,7 +410,11 @@ static void write_head(ptx_func *fn, ir_text *t) {
     ir_putf(t, "\n.visible .entry %s(", ptx_name(fn->w, fn->f->name));
     declare_params(fn, t);
     ir_put(t, ")\n");
-    if (size[0]) ir_putf(t, ".reqntid %u, %u, %u\n", size[0], size[1], size[2]);
+    const unsigned most = fn->w->options->threads;
+    if (size[0])
+        ir_putf(t, ".reqntid %u, %u, %u\n", size[0], size[1], size[2]);
+    else if (most)
+        ir_putf(t, ".maxntid %u, 1, 1\n", most);
 }
 
 enum { MOST_STATIC = 48 << 10 };

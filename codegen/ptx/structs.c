@@ -1,16 +1,14 @@
 /* structs.c — structs by value: which of them are read where they were given.
  *
- * The address of a parameter is one in the memory of parameters, and ld.param takes registers, so an
- * index need not be known.  That memory cannot be written, and has no address of another space: if
- * more is done with a struct than to read it, the kernel copies it to its private memory.  Pointers
- * that step through the struct or are chosen lead there as well, if all that they come from does.
+ * The address of a parameter is one in the memory of parameters, and ld.param takes registers, so
+ * an index need not be known.  That memory cannot be written, and has no address of another space:
+ * if more is done with a struct than to read it, the kernel copies it to its private memory.
+ * Pointers that step through the struct or are chosen lead there as well, if all that they come
+ * from does.
  */
 #include "codegen/ptx/ptx.h"
 
 typedef ir_vec(const ir_inst *) addresses;
-
-/* An address that is made of those in its operands. */
-static bool is_chosen(const ir_inst *i) { return i->op == IR_OP_phi || i->op == IR_OP_select; }
 
 static bool makes_address(const ir_use *u) {
     const ir_inst *i = u->user;
@@ -40,7 +38,8 @@ static bool mark(ptx_func *fn, const ir_inst *param, addresses *list) {
 static bool all_are_marked(const ptx_func *fn, const addresses *list) {
     for (uint32_t k = 0; k < list->n; k++) {
         const ir_inst *i = list->data[k];
-        for (unsigned n = i->op == IR_OP_select; is_chosen(i) && n < i->nargs; n++)
+        bool is_chosen = i->op == IR_OP_phi || i->op == IR_OP_select;
+        for (unsigned n = i->op == IR_OP_select; is_chosen && n < i->nargs; n++)
             if (!fn->in_param[ir_arg(i, n)->id]) return false;
     }
     return true;

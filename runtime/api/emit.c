@@ -320,6 +320,7 @@ static void emit_native(emit_job *j, native_job *x) {
 enum { USUAL_SM = 75 };
 
 static bool take_ptx_option(const char **s, cg_ptx_options *o) {
+    uint64_t threads;
     if (rt_take_option(s, "exact")) return o->exact = true;
     if (rt_take_option(s, "offset")) return o->offset = true;
     if (rt_take_option(s, "wide")) return o->wide = true;
@@ -327,12 +328,16 @@ static bool take_ptx_option(const char **s, cg_ptx_options *o) {
     if (rt_take_option(s, "aligned")) return o->aligned = true;
     if (rt_take_option(s, "together")) return o->together = true;
     if (rt_take_option(s, "dependent")) return o->dependent = true;
+    if (rt_take_number(s, "threads=", &threads)) {
+        o->threads = threads <= CG_PTX_MOST_THREADS ? (unsigned)threads : 0;
+        return o->threads;
+    }
     if (rt_take_option(s, "coarsen=2")) return (o->coarsen = 2) != 0;
     return rt_take_option(s, "coarsen=4") && (o->coarsen = 4) != 0;
 }
 
-/* "ptx[:sm_N]{,exact|,offset|,wide|,disjoint|,aligned|,together|,dependent|,coarsen=2|,coarsen=4}",
- * or "cubin…" */
+/* "ptx[:sm_N]{,exact|,offset|,wide|,disjoint|,aligned|,together|,dependent|,threads=N|,coarsen=2|
+ * ,coarsen=4}", or "cubin…" */
 static bool ptx_target(const char *s, const char *format, cg_ptx_options *o) {
     uint64_t sm = USUAL_SM;
     *o = (cg_ptx_options){0};

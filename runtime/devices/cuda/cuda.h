@@ -298,7 +298,8 @@ enum {
     CUDA_COARSE = 8,    /* so many work-items that each thread may run several */
     CUDA_ALIGNED = 16,  /* memory arguments that begin at multiples of CG_PTX_ALIGN bytes */
     CUDA_TOGETHER = 32, /* groups that all run at once, and may wait for each other */
-    CUDA_VARIANTS = 64,
+    CUDA_FULL = 64,     /* groups of more threads than registers of usual code leave room for */
+    CUDA_VARIANTS = 128,
     CUDA_ITEMS = 4 /* that a thread may run */
 };
 
@@ -481,7 +482,7 @@ void cuda_forget(rt_device *d, uint64_t recording);
 void cuda_free_replays(cuda *d);
 
 /* A box of the groups of a range. */
-enum { CUDA_MOST_THREADS = 1024 /* of a block */ };
+enum { CUDA_MOST_THREADS = CG_PTX_MOST_THREADS /* of a block */ };
 typedef struct {
     uint64_t first[3], blocks[3];
     unsigned threads[3]; /* of a block */

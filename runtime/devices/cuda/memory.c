@@ -117,18 +117,20 @@ static rt_function *look_up(const rt_program *p, const char *kernel) {
 
 rt_function *cuda_find(rt_device *device, rt_program *p, const char *kernel) {
     cuda *d = (cuda *)device;
-    const rt_ptx_options options = {.code = {.sm = d->sm,
-                                             .offset = true,
-                                             .wide = p->facts & CUDA_WIDE,
-                                             .disjoint = p->facts & CUDA_APART,
-                                             .aligned = p->facts & CUDA_ALIGNED,
-                                             .together = p->facts & CUDA_TOGETHER,
-                                             .dependent = is_dependent(d, p),
-                                             .coarsen = p->facts & CUDA_COARSE ? CUDA_ITEMS : 0},
-                                    .only = p->owner ? p->owner->name : NULL,
-                                    .constants = p->values,
-                                    .parts = p->facts & CUDA_PARTS,
-                                    .print = rt_string_limit};
+    const rt_ptx_options options = {
+        .code = {.sm = d->sm,
+                 .offset = true,
+                 .wide = p->facts & CUDA_WIDE,
+                 .disjoint = p->facts & CUDA_APART,
+                 .aligned = p->facts & CUDA_ALIGNED,
+                 .together = p->facts & CUDA_TOGETHER,
+                 .dependent = is_dependent(d, p),
+                 .coarsen = p->facts & CUDA_COARSE ? CUDA_ITEMS : 0,
+                 .threads = p->facts & CUDA_FULL ? CUDA_MOST_THREADS : 0},
+        .only = p->owner ? p->owner->name : NULL,
+        .constants = p->values,
+        .parts = p->facts & CUDA_PARTS,
+        .print = rt_string_limit};
     if (!p->compiled) compile(d, p, &options);
     if (p->same) return NULL;
     rt_function *f = look_up(p, kernel);

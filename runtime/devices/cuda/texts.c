@@ -17,14 +17,14 @@
 
 /* ----------------------------------------------------------------------------------------- keys */
 
-static_assert(sizeof(cg_ptx_options) == 16 && sizeof(rt_ptx_options) == 56,
+static_assert(sizeof(cg_ptx_options) == 20 && sizeof(rt_ptx_options) == 64,
               "a new option belongs in the key");
 
 static void add_options(rt_hash *h, const rt_ptx_options *o) {
     const cg_ptx_options *c = &o->code;
-    const uint64_t numbers[] = {c->sm,       c->exact,   c->offset,       c->wide,
-                                c->disjoint, c->aligned, c->together,     c->dependent,
-                                c->coarsen,  o->parts,   o->print != NULL};
+    const uint64_t numbers[] = {c->sm,       c->exact,   c->offset,   c->wide,
+                                c->disjoint, c->aligned, c->together, c->dependent,
+                                c->coarsen,  c->threads, o->parts,    o->print != NULL};
     const char *only = o->only ? o->only : "";
     rt_hash_add(h, numbers, sizeof numbers);
     rt_hash_bytes(h, only, strlen(only));

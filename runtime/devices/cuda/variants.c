@@ -2,11 +2,11 @@
  * than usual.
  *
  * Usual code computes ids in 32 bits, for ranges that are whole groups, and for arguments that may
- * overlap.  Launches with ids beyond that, and launches of other ranges (launch.c), have modules of
- * their own.  So have launches of many work-items: if their arguments do not overlap, if they are
- * aligned, and if enough threads are left when each runs several of them.  For fewer, the driver's
- * compiler would cost more than the code gains.  A module is made when the first launch comes that
- * needs it.
+ * overlap.  Launches with ids beyond that, launches of other ranges (launch.c), and launches whose
+ * groups are larger than the registers of usual code leave room for, have modules of their own.  So
+ * have launches of many work-items: if their arguments do not overlap, if they are aligned, and if
+ * enough threads are left when each runs several of them.  For fewer, the driver's compiler would
+ * cost more than the code gains.  A module is made when the first launch comes that needs it.
  */
 #include "runtime/devices/cuda/cuda.h"
 
@@ -121,10 +121,15 @@ static void choose(cuda *d, const rt_launch *l, cuda_choice *to) {
     unsigned facts = cuda_has_wide_ids(l->range) ? CUDA_WIDE : 0;
     cuda_grid *g = &to->grid;
     rt_function *f = cuda_all_together(d, l, to);
+    rt_launch with = *l;
     to->is_large = false;
     to->function = f;
     if (f) return;
-    if (!cuda_shape(d, l, g)) facts |= CUDA_PARTS;
+    if (!allows_group(l->function, l)) {
+        facts |= CUDA_FULL;
+        with.function = cuda_find_variant(d, l->function, CUDA_FULL);
+    }
+    if (!cuda_shape(d, &with, g)) facts |= CUDA_PARTS;
     to->is_large = is_large(d, g);
     to->known = to->is_large ? find_facts(d, l) : 0;
     if (!facts && !to->is_large) f = l->function;

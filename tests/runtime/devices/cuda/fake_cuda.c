@@ -594,6 +594,7 @@ typedef struct function {
     char name[64];
     unsigned params, size[FAKE_CUDA_PARAMS];
     bool waits; /* before all else, for those that it depends on */
+    bool full;  /* it was made for as many threads as it says */
     struct function *next;
 } function;
 
@@ -661,13 +662,15 @@ API result cuModuleGetFunction(function **f, module *m, const char *name) {
     snprintf((*f)->name, sizeof(*f)->name, "%s", name);
     read_params(*f, at);
     (*f)->waits = waits_for_others(at);
+    const char *most = strstr(at, ".maxntid"), *body = strstr(at, "\n{");
+    (*f)->full = most && most < body;
     return OK;
 }
 
 API result cuFuncGetAttribute(int *value, int which, function *f) {
-    (void)f;
     ENTER("cuFuncGetAttribute", true);
-    *value = which == 0 ? (int)setting("FAKE_CUDA_THREADS", 1024) : which == 4 ? 32 : 0;
+    const int threads = f->full ? 1024 : (int)setting("FAKE_CUDA_THREADS", 1024);
+    *value = which == 0 ? threads : which == 4 ? 32 : 0;
     return OK;
 }
 

@@ -156,6 +156,13 @@ Test(cuda_variants, other_usual_sizes_leave_no_item_out) {
     end(&l);
 }
 
+Test(cuda_variants, groups_that_registers_leave_no_room_for) {
+    setenv("FAKE_CUDA_THREADS", "128", 1);
+    launching l = begin(FEW);
+    cr_expect_eq(expect_blocks(&l, FEW / GROUP, WHOLE), 2, "usual code, and code for full groups");
+    end(&l);
+}
+
 Test(cuda_variants, code_with_fewer_threads_than_the_group_is_not_taken) {
     launching l = begin(MANY);
     l.range.global[0] = FEW;
