@@ -181,7 +181,7 @@ static void write_exchange_if_equal(ptx_func *fn, const ir_inst *i) {
     give_short(fn, i, old);
 }
 
-/* --------------------------------------------------------------- loops around a compare-and-swap */
+/* ----------------------------------------------------------- loops around a compare-and-swap */
 
 static bool is_least(ir_op op) { return op == IR_OP_atomic_fmin; }
 
