@@ -81,6 +81,11 @@ typedef struct {
      * be NULL. */
     void (*phases)(void *user, const spvf_phase_run *run);
     void *phases_user;
+    /* Told how much of the launches, or of what is measured, is done, from 0 to 1: after each of
+     * them, and on device check after each work-group, by the thread that runs the plan; may be
+     * NULL. */
+    void (*progress)(void *user, double part);
+    void *progress_user;
 } spvf_run_options;
 
 /* What a run did; times in nanoseconds.  As many bytes are written as `size` says. */

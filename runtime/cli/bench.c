@@ -24,6 +24,7 @@ static void print_way(const char *name, uint64_t ns, uint64_t bytes) {
 }
 
 static void print_timing(void *user, const spvf_timing *t) {
+    cli_clear_progress();
     (void)user;
     printf("%s: %llu launches, median of %u\n", t->name, (unsigned long long)t->launches, t->runs);
     print_way("unfused", t->unfused_ns, t->unfused_bytes);
@@ -44,6 +45,7 @@ static void print_timing(void *user, const spvf_timing *t) {
 }
 
 static void json_timing(void *user, const spvf_timing *t) {
+    cli_clear_progress();
     (void)user;
     fputs(first_timing ? "" : ",", stdout);
     first_timing = false;
@@ -65,11 +67,15 @@ static void json_timing(void *user, const spvf_timing *t) {
 static bool bench_plan(const char *file, spvf_plan *plan) {
     (void)file;
     bool json = cli_has("--json");
-    spvf_run_options o = {
-        .size = sizeof o, .device = cli_device(), .timing = json ? json_timing : print_timing};
+    spvf_run_options o = {.size = sizeof o,
+                          .device = cli_device(),
+                          .timing = json ? json_timing : print_timing,
+                          .progress = cli_show_progress};
     first_timing = true;
     if (json) fputs("{\"groups\":[", stdout);
+    cli_begin_progress();
     bool ok = spvf_plan_run(plan, &o, NULL) == SPVF_OK;
+    cli_clear_progress();
     if (json) puts("]}");
     return ok;
 }

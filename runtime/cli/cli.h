@@ -68,6 +68,11 @@ void cli_print_help(FILE *f, const cli_command *c);
 /* Does the text on the stream have colours? (messages.c) */
 bool cli_has_colors(FILE *f);
 void cli_print_message(void *user, const spvf_message *m);
+/* A line on a terminal about what takes longer than a second (progress.c): it is shown as `progress`
+ * of spvf_run_options, and cleared before something else is printed. */
+void cli_begin_progress(void);
+void cli_show_progress(void *user, double part);
+void cli_clear_progress(void);
 /* With --time: the sums of the times that messages have told. */
 void cli_print_times(FILE *f);
 

@@ -165,6 +165,7 @@ void cli_print_message(void *user, const spvf_message *m) {
         cli_has("-v") || cli_has("--time") || cli_has("--trace-rules") || cli_has("--stats");
     if (m->severity == SPVF_NOTE && cli_has("--time")) add_time(m->text);
     if (m->severity == SPVF_NOTE && !noted) return;
+    cli_clear_progress();
     bool colored = cli_has_colors(stderr);
     if (colored)
         print_colored(m);

@@ -87,6 +87,7 @@ const cli_command cli_fuse = {.name = "fuse",
 
 static void print_text(void *user, const char *text) {
     (void)user;
+    cli_clear_progress();
     fputs(text, stdout);
 }
 
@@ -197,8 +198,11 @@ static bool run_plan(const char *file, spvf_plan *plan) {
                           .no_optimize = cli_has("-O0"),
                           .instruction_limit = cli_number("--limit"),
                           .phases = list_phases,
-                          .phases_user = &phases};
+                          .phases_user = &phases,
+                          .progress = cli_show_progress};
+    cli_begin_progress();
     bool ok = spvf_plan_run(plan, &o, &result) == SPVF_OK;
+    cli_clear_progress();
     if (phases.f) fclose(phases.f);
     if (cli_has("--times")) print_times(&result);
     if (cli_has("--times") && !cli_has("--json")) fputs(phases.text ? phases.text : "", stderr);

@@ -276,6 +276,10 @@ struct rt_device {
      * NULL. */
     void (*on_phases)(void *user, const rt_phase_way *way);
     void *on_phases_user;
+    /* Told how many work-groups of a launch have run, by a device that runs one after the other; or
+     * NULL. */
+    void (*on_progress)(void *user, uint64_t done, uint64_t groups);
+    void *on_progress_user;
     uint64_t instruction_limit; /* of a work-group; 0: the device's own */
     rt_watch *watch;            /* while there is one, launches are silent; where can.watch */
 };

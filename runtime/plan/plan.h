@@ -294,6 +294,25 @@ typedef struct {
 /* Runs the group both ways; the fused one's results stay.  False after a reported difference. */
 bool rt_validate(rt_validation *v);
 
+/* ------------------------------------------------------------------ progress (plan_progress.c) */
+
+/* In launches: all of the run, those before the statement that runs, those of it, and of these the
+ * ones that have ended. */
+typedef struct {
+    const spvf_run_options *options;
+    double all, before, weight, ended;
+} rt_plan_progress;
+
+/* Tells nothing unless the options ask for it. */
+void rt_begin_progress(rt_plan_progress *p, const spvf_plan *plan, const spvf_run_options *o,
+                       rt_device *d);
+void rt_begin_statement(rt_plan_progress *p, const rt_stmt *s);
+void rt_end_statement(rt_plan_progress *p);
+/* A part of the next launch is done, from 0 to 1. */
+void rt_tell_progress(rt_plan_progress *p, double part);
+/* A launch has ended. */
+void rt_count_launch(rt_plan_progress *p);
+
 /* --------------------------------------------------------------------- measuring (plan_bench.c) */
 
 typedef ir_vec(ir_module *) rt_modules;
@@ -301,8 +320,9 @@ typedef ir_vec(ir_module *) rt_modules;
 typedef struct {
     spvf_context *context;
     rt_device *device;
-    ir_arena *arena;                        /* of the run */
-    rt_modules *modules;                    /* that last as long as the device */
+    ir_arena *arena;     /* of the run */
+    rt_modules *modules; /* that last as long as the device */
+    rt_plan_progress *progress;
     void (*launch)(void *user, bool fused); /* all of a group */
     void *user;
 } rt_bench;

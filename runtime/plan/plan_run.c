@@ -20,6 +20,7 @@ typedef struct {
     rt_memory **before, **unfused; /* of validation */
     rt_modules modules;            /* of measuring */
     rt_phase_runs phases;
+    rt_plan_progress progress;
 } run_job;
 
 /* --------------------------------------------------------------------------------- plan objects */
@@ -103,6 +104,7 @@ static void launch(run_job *j, const rt_launch *l) {
     rt_device_launch(j->device, l);
     j->result->run_ns += rt_now_ns() - start;
     j->result->launches++;
+    rt_count_launch(&j->progress);
 }
 
 static void launch_single(run_job *j, const rt_plan_launch *l) {
@@ -184,7 +186,8 @@ static void validate_group(fused_group *g) {
 
 /* fused NULL: kernel by kernel alone. */
 static void time_group(run_job *j, fused_group *g, uint64_t fuse_ns) {
-    const rt_bench bench = {j->plan->context, j->device, &j->arena, &j->modules, launch_either, g};
+    const rt_bench bench = {j->plan->context, j->device,     &j->arena, &j->modules,
+                            &j->progress,     launch_either, g};
     spvf_timing t = {.name = g->group->name ? g->group->name : g->group->launches.data[0].kernel,
                      .launches = g->group->launches.n,
                      .fused = g->fusion != NULL,
@@ -367,6 +370,7 @@ static void run_launches(run_job *j, const rt_group *g, bool fused) {
 
 static void run_statement(run_job *j, const rt_stmt *s) {
     bool launches = s->kind == RT_LAUNCH || s->kind == RT_GROUP;
+    rt_begin_statement(&j->progress, s);
     rt_plan_at(j->plan, s->range.at);
     if (j->options.timing && !launches) return; /* what ran many times is not as expected */
     switch (s->kind) {
@@ -376,6 +380,7 @@ static void run_statement(run_job *j, const rt_stmt *s) {
     case RT_PRINT: run_print(j, &s->range); break;
     case RT_WRITE: run_write(j, &s->range); break;
     }
+    rt_end_statement(&j->progress);
     ir_arena_free(&j->scratch);
 }
 
@@ -405,6 +410,7 @@ static void run_plan(void *arg) {
     if (j->options.validate && j->options.unfused)
         rt_throw(j->plan->context, IR_ERR_ARGUMENT, "unfused, there is nothing to validate");
     j->library.reflection = j->device->reflection;
+    rt_begin_progress(&j->progress, j->plan, &j->options, j->device);
     make_buffers(j);
     for (uint32_t i = 0; i < j->plan->stmts.n; i++) run_statement(j, &j->plan->stmts.data[i]);
     show_buffers(j);

@@ -155,6 +155,7 @@ typedef struct {
     bool strict_undefined;  /* any undefined byte stored to global memory is an error */
     void (*report)(void *user, const check_report *r);     /* after the launch, in order */
     void (*print)(void *user, const char *text, size_t n); /* printf, as it happens */
+    void (*progress)(void *user, uint64_t done, uint64_t groups); /* after each group; or NULL */
     bool (*expired)(void *user); /* asked now and then: true: the launch ends; NULL: never */
     /* After the launch, if it has written to some of `watch_size` bytes: the last one that did. */
     void (*wrote)(void *user, const check_party *p);

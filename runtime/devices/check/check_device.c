@@ -324,11 +324,17 @@ static void prepare(rt_device *d, spvf_context *context, const rt_launch *l) {
     run((check *)d, l, &(check_options){.only_prepare = true});
 }
 
+static void tell_progress(void *user, uint64_t done, uint64_t groups) {
+    const check *c = user;
+    c->base.on_progress(c->base.on_progress_user, done, groups);
+}
+
 static void launch(check *c, const rt_launch *l) {
     check_options options = {.step_limit = c->base.instruction_limit,
                              .report = report,
                              .print = print,
                              .user = c,
+                             .progress = c->base.on_progress ? tell_progress : NULL,
                              .allow_non_uniform = l->uneven || c->options.report};
     if (c->base.watch) watch(c->base.watch, &options);
     c->running = l->function->program;

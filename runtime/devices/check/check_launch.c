@@ -382,11 +382,13 @@ void check_run_group(check_state *l) {
 
 void check_run_groups(check_state *l) {
     set_up(l);
+    const check_options *o = &l->setup->options;
     uint64_t n = l->setup->groups[0] * l->setup->groups[1] * l->setup->groups[2];
     for (uint64_t g = 0; g < n && !l->stop; g++) {
         begin_group(l, g);
         check_run_group(l);
         if (!check_park(l)) check_end_group(l);
+        if (o->progress) o->progress(o->user, g + 1, n);
     }
     while (l->parked.n) check_go_on(l);
     if (l->stop) l->findings.result->ended_early = true;

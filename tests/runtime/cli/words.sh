@@ -156,6 +156,12 @@ if command -v script >/dev/null 2>&1; then
     check "a dumb terminal" sh -c "! script -qec 'TERM=dumb $spvfuse info $work/e.cl' /dev/null | grep -F '$escape[1'"
     check "no binary for a terminal" prints 1 "binary output is not for a terminal" \
         terminal "$spvfuse compile $kernels -t spirv"
+    printf 'target 64\nkernel @k(%%p: ptr.global of i32) {\nentry:\n  jmp head\nhead:\n  %%i: i32 = phi [entry: 0, head: %%j]\n  %%j: i32 = add %%i, 1\n  %%c: i1 = ult %%j, i32 60000\n  br %%c, head, end\nend:\n  store %%j, %%p align 4\n  ret\n}\n' >"$work/long.ir"
+    printf 'buffer x i32[1]\nlaunch "long.ir":k global 6000 local 1 args x\nprint x[0]\n' >"$work/long.plan"
+    check "what is left" sh -c "TERM=xterm script -qec 'timeout 8 $spvfuse run -d check $work/long.plan' /dev/null |
+        grep -aqE '[0-9]+ %, [0-9]+ s left'"
+    check "nothing is left over" sh -c "TERM=xterm script -qec 'timeout 60 $spvfuse run -d cpu $work/p.plan' /dev/null | grep -avq left"
+    check "nothing in a file" sh -c "timeout 3 '$spvfuse' run -d check '$work/long.plan' >'$work/out' 2>&1; ! grep left '$work/out'"
     check "text for a terminal" prints 0 "kernel @scale" terminal "$spvfuse compile $kernels -t ir"
     check "-o -" sh -c "script -qec '$spvfuse compile $kernels -t spirv -o -' /dev/null | wc -c | grep -vqx '[0-9][0-9]'"
 fi

@@ -81,6 +81,52 @@ Test(run, unwritten_bytes_equal_no_expected_value) {
                "p:4:8: note: 2 of 3 elements are not as expected\n");
 }
 
+/* ------------------------------------------------------------------------------------- progress */
+
+typedef struct {
+    unsigned calls;
+    double last;
+    bool falls;
+} told;
+
+static void note_progress(void *user, double part) {
+    told *t = user;
+    t->falls |= part < t->last || part < 0 || part > 1;
+    t->last = part;
+    t->calls++;
+}
+
+static void ignore_timing(void *user, const spvf_timing *t) { (void)user, (void)t; }
+
+/* Tells at least so often; all is done in the end, and nothing is undone. */
+static void expect_progress(const char *text, spvf_run_options o, unsigned least) {
+    told t = {0};
+    o.size = sizeof o;
+    o.progress = note_progress;
+    o.progress_user = &t;
+    cr_expect_eq(run_text(text, &o), SPVF_OK, "%s", messages);
+    cr_expect(t.calls >= least && !t.falls && t.last == 1, "%s%s: %u calls, last %g%s", text,
+              o.device ? o.device : "", t.calls, t.last, t.falls ? ", falls" : "");
+}
+
+Test(run, progress_is_told) {
+    static const char *const texts[] = {
+        "buffer x i32[64] = 0\nlaunch \"k.ir\":put global 64 local 8 args x, 7\n",
+        "buffer x i32[64] = 0\nfuse g {\n  launch \"k.ir\":put global 64 local 8 args x, 7\n"
+        "  launch \"k.ir\":put global 64 local 8 args x, 8\n}\nexpect x[0] = 8\n"
+        "launch \"k.ir\":put global 64 local 8 args x, 7\n",
+        /* refused */
+        "buffer x i32[64] = 0\nfuse g {\n  launch \"k.ir\":put global 64 local 8 args x, 7\n"
+        "  launch \"k.ir\":put global 32 local 4 args x at 8, 8\n}\n"};
+    for (unsigned n = 0; n < 3; n++) {
+        expect_progress(texts[n], (spvf_run_options){.device = "check"}, 8);
+        expect_progress(texts[n], (spvf_run_options){.device = "check", .unfused = true}, 8);
+        expect_progress(texts[n], (spvf_run_options){.device = "check", .validate = true}, 8);
+        expect_progress(texts[n], (spvf_run_options){.device = "check", .timing = ignore_timing},
+                        5);
+    }
+}
+
 /* -------------------------------------------------------------------- parts of buffers, of groups */
 
 Test(run, arguments_begin_in_buffers) {
