@@ -67,4 +67,10 @@ if [ "$(basename "$build")" = build ]; then
     check "a program of an older version" caller old
     check "a program of a newer version" caller future -DFUTURE
 fi
+
+# What is installed, and what makes sources of it, needs no other library: a build needs none of sanitizers.
+is_plain() { ! objdump -p "$1" | awk '/NEEDED/ { print $2 }' | grep -vE '^(libc|libm|ld-linux.*)\.so'; }
+for program in spvfuse libspvfuse.so mathpack rulegen textarray; do
+    check "$program needs the C library alone" is_plain "$build/$program"
+done
 finish
