@@ -20,7 +20,7 @@
 enum { LIMIT = 9000, LIMIT_OF_NESTS = 32000 };
 
 /* Of loops whose rounds are not known. */
-enum { FEW_ITEMS = 64 };
+static const double few_items = 64;
 
 void cpu_make_quickly(const cpu_machine *m, cg_options *code) {
     code->lanes = 1;
@@ -38,6 +38,6 @@ double cpu_size_of(const cpu_launch *l, const cpu_wanted *w) {
     pass_given given = {.range = r};
     pass_work work;
     cpu_know_values(l, w->scratch, &given);
-    if (!pass_estimate_work(cpu_kernel_of(l), &given, w->scratch, &work)) return n / FEW_ITEMS;
+    if (!pass_estimate_work(cpu_kernel_of(l), &given, w->scratch, &work)) return n / few_items;
     return n * work.steps / (limit * work.size);
 }
