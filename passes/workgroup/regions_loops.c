@@ -195,7 +195,7 @@ typedef struct {
 
 static item_loop begin_loop(looper *l, pass_item_loops *all, unsigned d, ir_block *before) {
     ir_inst *start = all->start[d], *bound = all->bound[d], *count = l->ids->count[d];
-    bool single = !count || (bound && ir_is_const(bound) && bound->imm.bits == 1);
+    bool single = !count || (!start && bound && ir_is_const(bound) && bound->imm.bits == 1);
     if (single) {
         all->id[d] = pass_number(l->g, 0);
         return (item_loop){.before = before, .header = before};

@@ -394,6 +394,12 @@ static const group_kernel group_kernels[] = {
      "%gx: i64 = global_id 0\n%lx: i64 = local_id 0\n%is: i1 = eq %lx, i64 0\n"
      "br %is, next, done\nnext:\n%in: i1 = slt %gx, i64 6\nbr %in, more, done\nmore:\n"
      "%up: i1 = ult i64 1, %gx\nbr %up, put, done\nput:\n" PUT("%v") "jmp done\ndone:\nret\n"},
+    {"items after a number, of which only the first one may be one",
+     "%lx: i64 = local_id 0\n%up: i1 = ult i64 2, %lx\nbr %up, next, done\nnext:\n"
+     "%in: i1 = sle %lx, i64 0\nbr %in, put, done\nput:\n" PUT("%v") "jmp done\ndone:\nret\n"},
+    {"the same with a number that is a value",
+     "%lx: i32 = local_id 0\n%up: i1 = ule %m, %lx\nbr %up, next, done\nnext:\n"
+     "%in: i1 = ult %lx, i32 1\nbr %in, put, done\nput:\n" PUT("%v") "jmp done\ndone:\nret\n"},
     {"the first item, which is not there",
      "%x: i64 = local_id 0\n%a: i1 = eq %x, i64 0\n%w: i64 = zext %m\n%b: i1 = ule %w, %x\n"
      "%c: i1 = and %b, %a\nbr %c, body, done\nbody:\n" PUT("%v") "jmp done\ndone:\n" B
