@@ -91,6 +91,8 @@ char *const *cli_arguments(void);
 const char *cli_device(void);
 /* Whole file, or standard input for "-".  NULL after a message. */
 char *cli_read(const char *path, size_t *size);
+/* Can cli_write write such data there?  False after a message.  The file stays as it is. */
+bool cli_can_write(const char *path, bool binary);
 /* To a file, or standard output for NULL or "-".  False after a message. */
 bool cli_write(const char *path, const void *data, size_t size);
 /* A header in C for the object that is made of the module; `source` is where that came from.  False

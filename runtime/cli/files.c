@@ -46,17 +46,25 @@ char *cli_read(const char *path, size_t *size) {
     return data;
 }
 
-/* No text has a 0. */
-static bool is_for_no_terminal(const char *path, const void *data, size_t size) {
-    if (path || !size || !memchr(data, 0, size) || !isatty(STDOUT_FILENO)) return false;
-    fprintf(stderr,
-            "standard output: error: binary output is not for a terminal; -o FILE writes it to "
-            "a file, and -o - to the terminal\n");
-    return true;
+bool cli_can_write(const char *path, bool binary) {
+    if (!path && binary && isatty(STDOUT_FILENO)) {
+        fprintf(stderr,
+                "standard output: error: binary output is not for a terminal; -o FILE writes it to "
+                "a file, and -o - to the terminal\n");
+        return false;
+    }
+    if (!path || strcmp(path, "-") == 0) return true;
+    bool is_there = access(path, F_OK) == 0;
+    FILE *f = fopen(path, "ab");
+    if (!f) fprintf(stderr, "%s: error: cannot be written: %s\n", path, strerror(errno));
+    if (f) fclose(f);
+    if (f && !is_there) remove(path);
+    return f != NULL;
 }
 
 bool cli_write(const char *path, const void *data, size_t size) {
-    if (is_for_no_terminal(path, data, size)) return false;
+    bool binary = size && memchr(data, 0, size); /* no text has a 0 */
+    if (!path && !cli_can_write(path, binary)) return false;
     bool standard = !path || strcmp(path, "-") == 0;
     FILE *f = standard ? stdout : fopen(path, "wb");
     bool ok = f && fwrite(data, 1, size, f) == size;

@@ -285,10 +285,22 @@ static bool reduce_file(reduction *r, const char *file) {
     return write_result(r);
 }
 
+static bool ends_in(const char *name, const char *ending) {
+    const char *dot = name ? strrchr(name, '.') : NULL;
+    return dot && strcmp(dot, ending) == 0;
+}
+
+/* As -t, the name of the output or that of the module says. */
+static bool is_for_text(const char *module) {
+    const char *target = cli_get("-t"), *to = cli_get("-o");
+    if (target) return strcmp(target, "ir") == 0;
+    return ends_in(to, ".ir") || (ends_in(module, ".ir") && !ends_in(to, ".spv"));
+}
+
 static int run_reduce(const char *const *files) {
-    const char *dot = strrchr(files[0], '.'), *target = cli_get("-t");
-    bool is_text = target ? strcmp(target, "ir") == 0 : dot && strcmp(dot, ".ir") == 0;
-    if (!make_folder()) return CLI_FAILED;
+    const char *target = cli_get("-t");
+    bool is_text = is_for_text(files[0]);
+    if (!cli_can_write(cli_get("-o"), !is_text) || !make_folder()) return CLI_FAILED;
     reduction *r = &current;
     *r = (reduction){.test = files + 1, .target = is_text ? "ir" : target ? target : "spirv"};
     snprintf(r->file, sizeof r->file, "%s/module.%s", folder, is_text ? "ir" : "spv");
@@ -303,7 +315,8 @@ static int run_reduce(const char *const *files) {
 
 static const cli_option options[] = {
     {"-o, --output", "FILE", "the smaller module (default: standard output)"},
-    {"-t, --target", "TARGET", "ir, or spirv (default: as the name of the module says)"},
+    {"-t, --target", "TARGET",
+     "ir, or spirv (default: as the name of the output or the module says)"},
     {"--message", "TEXT", "the test also prints this"},
     {"--timeout", "N", "seconds after which a test counts as one that succeeds (default: 60)"},
     CLI_MODULE_OPTIONS,

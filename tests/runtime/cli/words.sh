@@ -249,6 +249,11 @@ check "reduce: it is right" "$spvfuse" opt --verify-each -p dce "$work/small.ir"
 "$spvfuse" compile -t spirv "$kernels" -o "$work/k.spv"
 check "reduce SPIR-V" "$spvfuse" reduce "$work/k.spv" -o "$work/small.spv" --message "it multi" -- "$work/test"
 check "reduce SPIR-V: it still fails" prints 3 "it multiplies" "$work/test" "$work/small.spv"
+check "reduce: the output is text" sh -c "'$spvfuse' reduce '$work/k.spv' -o '$work/named.ir' -- '$work/test' && grep -q fmul '$work/named.ir'"
+check "reduce: where it cannot write, before any test" sh -c "! '$spvfuse' reduce '$work/k.spv' -o '$work/no/x.spv' -- touch '$work/tested' &&
+    [ ! -e '$work/tested' ]"
+[ -z "$(command -v script)" ] || check "reduce: no binary for a terminal, before any test" \
+    sh -c "! script -qec '$spvfuse reduce $work/k.spv -- touch $work/tested' /dev/null && [ ! -e '$work/tested' ]"
 check "reduce: another message" prints 1 "the test does not fail with that message" \
     "$spvfuse" reduce "$work/k.spv" --message nothing -- "$work/test"
 check "reduce: no failure" prints 1 "the test does not fail" "$spvfuse" reduce "$work/k.spv" -- true
