@@ -9,7 +9,7 @@
 
 enum { MAX_DEPTH = 8, MAX_LENGTH = 60 };
 
-/* --------------------------------------------------------------------------------------- symbols */
+/* ------------------------------------------------------------------------------------- symbols */
 
 static bool is_param_name(const ir_func *f, const char *name) {
     for (uint32_t p = 0; p < f->nparams; p++)

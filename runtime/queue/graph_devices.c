@@ -159,8 +159,8 @@ static void check_overlaps(spvf_graph *g, const extent *all, uint32_t n) {
     }
 }
 
-/* Where buffers that share memory are not all of one part, other parts use each of them.  That is so
- * for a row of extents each of which begins before those before it have ended. */
+/* Where buffers that share memory are not all of one part, other parts use each of them.  That is
+ * so for a row of extents each of which begins before those before it have ended. */
 static void share_overlaps(const extent *all, uint32_t n) {
     for (uint32_t first = 0, behind; first < n; first = behind) {
         uintptr_t end = all[first].end;
