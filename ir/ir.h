@@ -695,6 +695,7 @@ struct ir_module {
     uint64_t source;   /* a hash of the bytes that say all of it; 0: there are no such bytes */
     const struct rt_images *images; /* code that came with it, for devices; or NULL */
     uint64_t number;                /* no other module of this process has it */
+    bool steps; /* for debuggers: code is to follow the source, without optimization */
 };
 
 ir_module *ir_module_new(ir_ctx *cx, const char *name, unsigned pointer_bits);

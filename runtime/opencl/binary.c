@@ -17,7 +17,7 @@ static const char magic[8] = "SPVFOCL";
 typedef struct {
     char magic[8];
     uint32_t layout, type;
-    uint32_t uniform, arg_info;
+    uint32_t uniform, arg_info, steps, unused;
     uint64_t spec_count, il_size, source_size; /* with the 0 at its end, or 0: none */
     uint64_t checksum;                         /* of the whole with 0 here */
 } header;
@@ -48,6 +48,7 @@ ocl_binary ocl_encode(const ocl_code *code) {
                 .type = code->type,
                 .uniform = code->uniform,
                 .arg_info = code->arg_info,
+                .steps = code->steps,
                 .spec_count = code->spec_count,
                 .il_size = code->il_size,
                 .source_size = source};
@@ -104,6 +105,7 @@ bool ocl_decode(const void *bytes, size_t size, ocl_code *code) {
     *code = (ocl_code){.type = h.type,
                        .uniform = h.uniform != 0,
                        .arg_info = h.arg_info != 0,
+                       .steps = h.steps != 0,
                        .specs = specs,
                        .spec_count = h.spec_count,
                        .il = il,

@@ -59,6 +59,7 @@ bool ocl_keeps_source(void) { return ocl_is_checking() || rt_setting_has(RT_ENV_
 /* Faults are those of the source, and in its lines; debuggers follow it, and profiles show it. */
 static void compile_source(job *j, ocl_code *code) {
     const char *path = ocl_keep_source(&j->build.arena, j->program->source);
+    code->steps = !j->options.optimize;
     if (ocl_keeps_source()) j->options.optimize = false;
     if (ocl_keeps_source() || path)
         *ir_push(&j->build.arena, &j->options.words) = ir_strdup(&j->build.arena, "-g");
@@ -80,6 +81,7 @@ static void link_inputs(job *j, ocl_code *code) {
     code->il = ocl_link(&j->build, j->codes, j->input_count, library, &code->il_size);
     for (size_t k = 0; k < j->input_count; k++) {
         code->uniform |= j->codes[k].uniform;
+        code->steps |= j->codes[k].steps;
         code->arg_info |= j->codes[k].arg_info;
     }
 }

@@ -23,6 +23,7 @@
 typedef struct {
     cl_program_binary_type type;
     bool uniform, arg_info; /* as in ocl_built */
+    bool steps;             /* -cl-opt-disable: debuggers see code that follows the source */
     const spvf_spec_value *specs;
     size_t spec_count;
     const void *il;

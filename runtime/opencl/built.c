@@ -7,6 +7,7 @@
  */
 #include "runtime/opencl/machine.h"
 #include "runtime/opencl/build.h"
+#include "runtime/system/environment.h"
 
 #include <stdlib.h>
 
@@ -152,8 +153,9 @@ static void make(void *arg) {
     const spvf_kernel_info *k;
     spvf_module *module = m->built->module = load(m->build, "program", m->code, true);
     if (m->code->path) rename_source(module->ir, m->code->path);
-    if (!ocl_keeps_source() && spvf_module_optimize(module, NULL) != SPVF_OK)
-        ir_throw(cx, cx->status);
+    module->ir->steps = m->code->steps && rt_setting_has(RT_ENV_JIT, "gdb");
+    const bool as_is = ocl_keeps_source() || module->ir->steps;
+    if (!as_is && spvf_module_optimize(module, NULL) != SPVF_OK) ir_throw(cx, cx->status);
     drop_refused(m->build, module);
     ocl_number_arguments(module);
     rt_shared_device *d = &ocl_device()->shared;

@@ -47,11 +47,14 @@ const char *ocl_keep_source(ir_arena *a, const char *source) {
     return path;
 }
 
+/* Profiles are looked at after the process has ended: their sources stay, as their code does. */
 __attribute__((destructor)) static void remove_all(void) {
+    bool stays = rt_setting_has(RT_ENV_JIT, "perf") || rt_setting_has(RT_ENV_JIT, "vtune");
     for (kept *k = atomic_load(&all), *next; k; k = next) {
         next = k->next;
-        if (k->owner == getpid() && *k->path) unlink(k->path);
-        if (k->owner == getpid() && *k->path) rmdir(k->folder);
+        const bool goes = k->owner == getpid() && *k->path && !stays;
+        if (goes) unlink(k->path);
+        if (goes) rmdir(k->folder);
         free(k);
     }
 }

@@ -15,6 +15,10 @@ for kernel in heat neighbours; do
 done
 check "a source stays: $(ls "$work")" [ -z "$(find "$work" -name program.cl)" ]
 
+# Profiles are looked at later.
+SPVFUSE_JIT=perf JITDUMPDIR="$work" timeout 60 "$program" $kernels heat >"$work/profiled"
+check "no source stays for profiles: $(ls "$work")" [ -n "$(find "$work" -name program.cl)" ]
+
 # A library in the place of VTune's: it says what it is told.
 cat >"$work/vtune.c" <<'C'
 #include <stdio.h>
@@ -118,6 +122,17 @@ SPVFUSE_JIT=gdb timeout 120 gdb -nx -batch -ex 'set breakpoint pending on' -ex '
     --args "$program" $kernels heat >"$work/gdb" 2>&1
 says '#0  heat '
 says 'program.cl:'
+# A program that asks for no optimization has none.
+for binary in '' 1; do
+    env ${binary:+FROM_BINARY=1} OPTIONS=-cl-opt-disable SPVFUSE_JIT=gdb timeout 120 gdb -nx -batch -ex 'set breakpoint pending on' \
+        -ex 'break heat' -ex run -ex 'info args' -ex n -ex 'info locals' -ex 'delete' -ex 'break square' -ex c -ex 'bt 2' \
+        --args "$program" $kernels heat >"$work/gdb" 2>&1
+    says 'int i = get_global_id(0);'
+    says 'n = 8'
+    says 'global_id = {0, 0, 0}'
+    says '#0  square (v='
+    says 'in heat (x='
+done
 # There, a breakpoint on the name is before all loops.
 SPVFUSE_JIT=gdb timeout 120 gdb -nx -batch -ex 'set breakpoint pending on' -ex 'break heat' -ex run -ex c \
     --args "$program" $kernels heat >"$work/gdb" 2>&1

@@ -22,7 +22,7 @@ int main(int argc, char **argv) {
     cl_context c = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
     cl_command_queue q = clCreateCommandQueue(c, device, 0, NULL);
     cl_program p = clCreateProgramWithSource(c, 1, &source, NULL, NULL);
-    if (clBuildProgram(p, 1, &device, "", NULL, NULL)) return 3;
+    if (clBuildProgram(p, 1, &device, getenv("OPTIONS"), NULL, NULL)) return 3;
     p = made_from_binary(c, device, p);
     cl_kernel k = clCreateKernel(p, argv[2], NULL);
     cl_mem in = clCreateBuffer(c, CL_MEM_COPY_HOST_PTR, sizeof x, x, NULL);

@@ -165,6 +165,10 @@ typedef struct {
     ir_arena *scratch; /* of the launch */
 } cpu_wanted;
 static inline const ir_func *cpu_kernel_of(const cpu_launch *l) { return l->launch->function->ir; }
+/* Does a debugger follow its code as the source says? */
+static inline bool cpu_is_stepped(const cpu_launch *l) {
+    return l->machine->tools.step || cpu_kernel_of(l)->module->steps;
+}
 
 /* May throw after a message. */
 void cpu_run_launch(const cpu_launch *l);

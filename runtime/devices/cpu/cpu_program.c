@@ -219,7 +219,7 @@ static ir_status compile_variant(void *user, const pass_group_shape *shape, cons
     c.options.shape.small |= l->machine->options.quick;
     if (c.options.shape.small) cpu_make_quickly(l->machine, &c.options.code);
     c.options.code.lines = rt_are_told(&l->machine->tools);
-    c.options.steps = l->machine->tools.step;
+    c.options.steps = cpu_is_stepped(l);
     ir_arena_init(&c.arena, l->cx);
     bool traced = rt_is_traced();
     if (traced) trace_begin(&c);

@@ -32,7 +32,7 @@ double cpu_size_of(const cpu_launch *l, const cpu_wanted *w) {
     const ir_range *r = &w->range;
     uint64_t items = pass_global_size(r, 0) * pass_global_size(r, 1) * pass_global_size(r, 2);
     bool chosen = o->eager || o->untiered || o->quick || o->code.lanes || o->code.regalloc.seed;
-    if (chosen || l->launch->ahead || l->machine->tools.step) return 2;
+    if (chosen || l->launch->ahead || cpu_is_stepped(l)) return 2;
     double limit = r->dims == 1 ? LIMIT : LIMIT_OF_NESTS, n = (double)items;
     if (n > limit || !l->launch->function->repeats) return n / limit;
     pass_given given = {.range = r};
