@@ -174,6 +174,17 @@ static void assign(pipe *p) {
         assign_once(p, to);
 }
 
+/* Where the item is in its group, or the group in the launch; in part of the guards the first one is
+ * meant. */
+static unsigned test_place(pipe *p, const char *type) {
+    static const char *const places[] = {"local_id", "local_id", "global_id", "group_id"};
+    unsigned x = pipe_query(p, places[pipe_below(p, 4)], pipe_below(p, p->now->range.dims));
+    if (type[1] != '3') return x;
+    unsigned cut = pipe_value(p, "i32");
+    ir_putf(p->out, "trunc %%v%u\n", x);
+    return cut;
+}
+
 static void guarded(pipe *p) {
     static const char *const tests[] = {"ult", "ule", "eq", "ne", "slt"};
     form f = {.kind = pipe_chance(p, 70) ? OWN : ROW};
@@ -182,6 +193,10 @@ static void guarded(pipe *p) {
     unsigned n = p->labels++;
     const char *type = pipe_chance(p, 40) ? "i32" : "i64", *test = tests[pipe_below(p, 5)];
     unsigned x = pipe_element(p, &f, type), limit = pipe_below(p, p->items + 4);
+    if (p->now->range.local[0] && !pipe_chance(p, 70)) {
+        x = test_place(p, type);
+        limit *= pipe_below(p, 2);
+    }
     bool known = pipe_chance(p, 20); /* the argument decides alone, or with the id */
     if (known && pipe_chance(p, 50)) {
         type = "i32";
