@@ -48,15 +48,30 @@ typedef struct {
     uint64_t scratch_item; /* bytes for each work-item besides; their number is rounded up to 64 */
 } ir_group_need;
 
+/* What a phase asks about the range, besides ids: linear ids depend on all sizes but the last one. */
+typedef enum { IR_ASKS_NOTHING, IR_ASKS_LINEAR_IDS, IR_ASKS_SIZES } ir_question;
+
+/* Which work-items do anything in a phase: those whose global id, which counts from the offset, is
+ * below `end` along each dimension; or if of_groups, the id of whose work-group is. */
+typedef struct {
+    uint32_t end[3];    /* 0: all of them */
+    uint16_t of_groups; /* 1 or 0 */
+    uint16_t asks;      /* ir_question */
+} ir_extent;
+
+enum { IR_EXTENTS = 32 };
+
 /* What a kernel of several phases needs (passes/workgroup/phases.c): all of its groups run once for
  * each phase, before any begins the next one.  Two arguments follow those that it has: the address
  * of memory that lasts as long as the launch, aligned to IR_LOCAL_ALIGN, and a uint32_t, the phase.
+ * Groups in which no item does anything in a phase may be left out.
  */
 typedef struct {
     uint64_t n; /* 0: it has none, and no such arguments */
     /* Bytes of that memory for each work-item; their number is rounded up as above. */
     uint64_t item;
-    uint64_t group; /* bytes of it for each work-group */
+    uint64_t group;               /* bytes of it for each work-group */
+    ir_extent extent[IR_EXTENTS]; /* of the first phases; further ones may need all work-items */
 } ir_phases;
 
 /* An nd-range: what a kernel is launched on.  Sizes are in work-items, x first. */

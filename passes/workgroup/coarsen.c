@@ -231,28 +231,72 @@ static bool find_body(coarse *c) {
 
 /* --------------------------------------------------------------------------------------- price */
 
+/* What items of a thread have for themselves in some blocks, and what they share. */
+typedef struct {
+    unsigned cost, carried, shared, accesses;
+    uint64_t bytes;
+    bool has_loops;
+} price;
+
+static void add_price(const coarse *c, const ir_block *b, price *to) {
+    const ir_loop *loop = ir_loop_tree(c->f)->of[b->id];
+    to->has_loops |= loop != NULL;
+    foreach_inst (i, b) {
+        bool own = c->varies[i->id], access = i->op == IR_OP_load || i->op == IR_OP_store;
+        to->cost += own ? ir_has_flag(i, F_NOFOLD) ? FUNCTION_COST : 1 : 0;
+        to->accesses += own && access;
+        to->carried += own && i->op == IR_OP_phi && loop;
+        to->shared += !own && i->op == IR_OP_load && loop;
+        to->bytes += own && i->op == IR_OP_load ? ir_sizeof(c->f->module, i->type) : 0;
+    }
+}
+
+static price sum(const price *a, const price *b) {
+    return (price){a->cost + b->cost,     a->carried + b->carried,
+                   a->shared + b->shared, a->accesses + b->accesses,
+                   a->bytes + b->bytes,   a->has_loops || b->has_loops};
+}
+
 /* With loops it pays to share loads in them, and otherwise to have more loads in flight. */
+static bool pays(const price *p) {
+    return p->accesses && (p->has_loops ? p->shared != 0 : p->bytes < ENOUGH_BYTES);
+}
+
+static unsigned items_for(const price *p, unsigned most) {
+    unsigned items = pays(p) ? most : 1;
+    while (items > 1 && (items * p->cost > MOST_COST || items * p->carried > MOST_CARRIED))
+        items /= 2;
+    return items;
+}
+
+/* By number of successors of the first block, plus 1: the way on which a block is; 0: on all. */
+static unsigned way_of(const coarse *c, const unsigned *way, const ir_block *b) {
+    const ir_block *first = c->body.data[0], *before = ir_dominators(c->f)->idom[b->id];
+    if (b == first) return 0;
+    if (before != first || b->npred > 1) return way[before->id];
+    for (unsigned n = 0; n < first->nsucc; n++)
+        if (first->succ[n] == b) return n + 1;
+    return 0;
+}
+
+/* Of the ways from a switch at the beginning, such as those to phases, a launch takes one.  So what
+ * counts is the price of each, with what is before and after it. */
 static void choose_items(coarse *c, unsigned most) {
-    const ir_loops *loops = ir_loop_tree(c->f);
-    unsigned cost = 0, carried = 0, shared = 0, accesses = 0;
-    uint64_t bytes = 0;
-    bool has_loops = false;
+    const ir_block *first = c->body.data[0];
+    const unsigned ways = first->last->op == IR_OP_switch ? first->nsucc : 0;
+    unsigned *way = ir_new_array(c->cx->scratch, unsigned, c->f->next_block);
+    price *of = ir_new_array(c->cx->scratch, price, ways + 1);
     for (uint32_t k = 0; k < c->body.n; k++) {
         const ir_block *b = c->body.data[k];
-        const ir_loop *loop = loops->of[b->id];
-        has_loops |= loop != NULL;
-        foreach_inst (i, b) {
-            bool own = c->varies[i->id], access = i->op == IR_OP_load || i->op == IR_OP_store;
-            cost += own ? ir_has_flag(i, F_NOFOLD) ? FUNCTION_COST : 1 : 0;
-            accesses += own && access;
-            carried += own && i->op == IR_OP_phi && loop;
-            shared += !own && i->op == IR_OP_load && loop;
-            bytes += own && i->op == IR_OP_load ? ir_sizeof(c->f->module, i->type) : 0;
-        }
+        way[b->id] = ways ? way_of(c, way, b) : 0;
+        add_price(c, b, &of[way[b->id]]);
     }
-    for (c->items = most < MOST_ITEMS ? most : MOST_ITEMS; c->items > 1; c->items /= 2)
-        if (c->items * cost <= MOST_COST && c->items * carried <= MOST_CARRIED) break;
-    if (!accesses || (has_loops ? !shared : bytes >= ENOUGH_BYTES)) c->items = 1;
+    c->items = most < MOST_ITEMS ? most : MOST_ITEMS;
+    if (!ways) c->items = items_for(of, c->items);
+    for (unsigned n = 1; n <= ways; n++) {
+        const price p = sum(of, &of[n]);
+        c->items = items_for(&p, c->items);
+    }
 }
 
 /* ------------------------------------------------------------------------- one after the other */

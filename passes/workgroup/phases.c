@@ -139,6 +139,7 @@ static const char *cut(pass_phasing *p) {
     const char *refusal = find_phases(p, start);
     if (!refusal) refusal = pass_keep_over_phases(p);
     if (refusal) return refusal;
+    pass_find_extents(p);
     link_phases(p);
     p->out->n = p->phases.n;
     ir_count(f->module->cx, phases_made, p->phases.n);

@@ -30,6 +30,8 @@ bool pass_waits_for_all(const ir_inst *i);
 /* Values and variables that several phases use lie in `kept`.  Gives NULL, or why they cannot; the
  * kernel does what it did then.  (phases_context.c) */
 const char *pass_keep_over_phases(pass_phasing *p);
+/* Finds which items do anything in which phase, before phases are linked.  (phases_extent.c) */
+void pass_find_extents(pass_phasing *p);
 /* Variables that have been moved there are accessed as global memory.  False: one of their addresses
  * is more than accessed, and nothing has changed.  (phases_moved.c) */
 bool pass_move_to_global(ir_func *kernel, ir_arena *scratch);

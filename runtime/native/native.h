@@ -194,6 +194,7 @@ typedef struct {
     rt_block *run;
     const ir_group_info *info; /* num_groups says how many (at most 2^63 in all), their ids, local
                                   and scratch are set here */
+    uint64_t groups;           /* the first so many of them run, x fastest; 0: all */
     void *const *args;
     uint64_t local, scratch; /* bytes that each thread needs */
     uint64_t stack;          /* bytes that a call of `run` needs */

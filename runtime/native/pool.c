@@ -322,8 +322,9 @@ static uint64_t count_groups(const ir_group_info *g) {
 }
 
 ir_status rt_pool_run(rt_pool *p, const rt_work *work) {
-    pool_launch l = {
-        .work = work, .total = count_groups(work->info), .done = PTHREAD_COND_INITIALIZER};
+    pool_launch l = {.work = work,
+                     .total = work->groups ? work->groups : count_groups(work->info),
+                     .done = PTHREAD_COND_INITIALIZER};
     if (l.total == 0) return IR_OK;
     rt_seat *s = begin_caller(p);
     bool room = s && rt_seat_fill(s, work);

@@ -3,8 +3,8 @@
  * Local memory of a group: the kernel's own variables, then what each parameter that points to
  * local memory was given, each at a multiple of IR_LOCAL_ALIGN.
  *
- * A kernel of several phases is run once for each: all groups of one have ended before the next
- * begins.  After a phase that has failed, no further one runs.
+ * A kernel of several phases is run once for each, on the groups that have something to do: all
+ * groups of one have ended before the next begins.  After a phase that has failed, no further one runs.
  */
 #include "runtime/devices/cpu/cpu.h"
 
@@ -250,6 +250,33 @@ static void run_groups(launch *l) {
     }
 }
 
+/* Of the groups along d, those of which an item does anything in the phase. */
+static uint64_t groups_within(const launch *l, const ir_extent *e, unsigned d) {
+    const ir_group_info *g = &l->info;
+    uint64_t all = g->num_groups[d], end = e->end[d], n = end;
+    if (!end) return all;
+    if (!e->of_groups) {
+        end = end > g->global_offset[d] ? end - g->global_offset[d] : 0;
+        n = (end + g->local_size[d] - 1) / g->local_size[d];
+    }
+    return n < all ? n : all;
+}
+
+/* The phase's groups, which begin with the first one: all, but along the last axis that has
+ * several.  False: it has none. */
+static bool take_extent(launch *l) {
+    const ir_phases *p = &l->use.variant->phases;
+    const uint64_t *groups = l->info.num_groups;
+    unsigned last = 2;
+    l->work.groups = 0;
+    if (l->phase >= p->n || l->phase >= IR_EXTENTS) return true;
+    while (last && groups[last] == 1) last--;
+    uint64_t n = groups_within(l, &p->extent[l->phase], last);
+    for (unsigned d = 0; d < last; d++) n *= groups[d];
+    l->work.groups = n;
+    return n;
+}
+
 /* An instruction takes half a nanosecond, if it is not repeated; and all phases are alike. */
 static uint64_t guess_cost(const launch *l) {
     const rt_variant *v = l->use.variant;
@@ -266,7 +293,8 @@ static void run(launch *l) {
     l->work.args = l->args;
     l->work.cost = l->use.launches ? &l->use.launches->cost : NULL;
     l->work.guess = guess_cost(l);
-    do run_groups(l);
+    do
+        if (take_extent(l)) run_groups(l);
     while (++l->phase < l->use.variant->phases.n);
     deliver(l);
 }

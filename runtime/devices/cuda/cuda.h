@@ -226,6 +226,7 @@ typedef enum {
     CUDA_BY_OPTION, /* this and what follows: each phase is a launch */
     CUDA_BY_DEVICE,
     CUDA_FEW_PHASES,
+    CUDA_BEGINS_EARLY,
     CUDA_MANY_GROUPS,
     CUDA_NO_ROOM,
     CUDA_NO_GRID,
@@ -247,6 +248,10 @@ typedef struct {
     cuda_way way;
     uint64_t groups, room; /* when that was chosen: of the range, and for how many there was room */
     uint64_t resident;     /* blocks, if the function is resident */
+    struct {
+        rt_function *function; /* for phases of which few work-items do anything, or NULL */
+        cuda_grid grid;
+    } few;
 } cuda_choice;
 
 struct rt_memory {
@@ -482,7 +487,10 @@ void cuda_forget(rt_device *d, uint64_t recording);
 void cuda_free_replays(cuda *d);
 
 /* A box of the groups of a range. */
-enum { CUDA_MOST_THREADS = CG_PTX_MOST_THREADS /* of a block */ };
+enum {
+    CUDA_MOST_THREADS = CG_PTX_MOST_THREADS, /* of a block */
+    CUDA_LARGE = 256 /* of a processor: with fewer it waits for memory more than it computes */
+};
 typedef struct {
     uint64_t first[3], blocks[3];
     unsigned threads[3]; /* of a block */

@@ -122,6 +122,7 @@ typedef struct {
     cuda *d;
     rt_function *f;
     const cuda_grid *grid;
+    const cuda_choice *chosen;
     const parameters *p;
     uint64_t resident; /* blocks, if the function is resident */
     bool refused;      /* the driver does not run all groups at once */
@@ -156,13 +157,50 @@ static void launch_part(void *user, const cuda_part *part) {
     launch_blocks(a, part);
 }
 
-static void launch_whole(launching *a) {
-    cuda_part all = {.first = {0}};
-    for (unsigned k = 0; k < 3; k++) {
-        all.blocks[k] = a->grid->blocks[k];
-        all.threads[k] = (unsigned)a->grid->local[k];
+/* Of the blocks along k, those of which an item does anything in the phase. */
+static uint64_t blocks_within(const cuda_grid *g, const ir_extent *e, unsigned k) {
+    uint64_t end = e->end[k], n = end;
+    if (!end) return g->blocks[k];
+    if (!e->of_groups) {
+        end = end > g->offset[k] ? end - g->offset[k] : 0;
+        n = (end + g->reach[k] - 1) / g->reach[k];
     }
-    launch_blocks(a, &all);
+    return n < g->blocks[k] ? n : g->blocks[k];
+}
+
+/* May there be fewer blocks along k?  A grid of fewer has other sizes and linear ids. */
+static bool may_shrink(const cuda_grid *g, const ir_extent *e, unsigned k) {
+    bool last = true;
+    for (unsigned d = k + 1; d < 3; d++) last &= g->global[d] == 1;
+    return e->asks == IR_ASKS_NOTHING || (e->asks == IR_ASKS_LINEAR_IDS && last);
+}
+
+/* Work-items of the blocks. */
+static uint64_t fill(const cuda_grid *g, const ir_extent *e, cuda_part *to) {
+    uint64_t items = 1;
+    for (unsigned k = 0; k < 3; k++) {
+        to->blocks[k] = may_shrink(g, e, k) ? blocks_within(g, e, k) : g->blocks[k];
+        to->threads[k] = (unsigned)g->local[k];
+        items *= to->blocks[k] * g->reach[k];
+    }
+    return items;
+}
+
+/* All blocks, or those that do anything in the phase. */
+static void launch_whole(launching *a) {
+    static const ir_extent whole = {.end = {0}};
+    const cuda_choice *c = a->chosen;
+    rt_function *f = a->f;
+    const uint64_t phase = f->phases.n ? *a->p->phase : IR_EXTENTS;
+    const ir_extent *e = phase < IR_EXTENTS ? &f->phases.extent[phase] : &whole;
+    cuda_part part = {.first = {0}};
+    uint64_t items = fill(a->grid, e, &part);
+    if (c->few.function && items < (uint64_t)CUDA_LARGE * a->d->processors) {
+        items = fill(&c->few.grid, e, &part);
+        a->f = c->few.function;
+    }
+    if (items) launch_blocks(a, &part);
+    a->f = f;
 }
 
 static void launch_resident(launching *a) {
@@ -204,8 +242,12 @@ static bool launch_variant(cuda *d, rt_launch *l, ir_arena *scratch) {
     make_room(&p, l->count + PHASES + PASS_BOX_NUMBERS + 1 + HIDDEN, scratch);
     list_parameters(d, l, &chosen->grid, &p);
     cuda_allow_shared(d, l->function, p.shared);
-    launching a = {
-        .d = d, .f = l->function, .grid = &chosen->grid, .resident = chosen->resident, .p = &p};
+    launching a = {.d = d,
+                   .f = l->function,
+                   .grid = &chosen->grid,
+                   .chosen = chosen,
+                   .resident = chosen->resident,
+                   .p = &p};
     bool ok = launch_all(&a);
     if (ok && l->function->prints) cuda_end_print(d);
     if (ok && chosen->way) cuda_tell_way(d, usual, chosen);

@@ -13,8 +13,9 @@
  * All groups run at once if the processors have room for them.  A barrier costs less than the gap
  * between two launches, but it costs more the more groups there are, and a cooperative launch
  * costs as much as two others.  So that way is taken for LEAST_PHASES or more, and up to MOST_HERE
- * groups for each processor (tests/bench/phases.c measures it), or whenever there is room if the
- * option `phases=together` says so.  Kernels that print are launched for each phase:
+ * groups for each processor (tests/bench/phases.c measures it), where launches do not begin early
+ * (replays.c), or whenever there is room if the option `phases=together` says so.  Launches that
+ * begin early leave a gap as short as a barrier.  Kernels that print are launched for each phase:
  * they could not be launched again if the driver refused.
  *
  * All commands go into one stream, so no two launches use the memory at once.  It grows by a block
@@ -56,13 +57,14 @@ static unsigned room_of(cuda *d, rt_function *f, unsigned threads, uint64_t shar
 /* Why the kernel cannot run in one launch, whatever its groups are; or CUDA_IN_ONE. */
 static cuda_way way_of(const cuda *d, const rt_function *f) {
     const uint64_t least = d->waiting == CUDA_ALL_TOGETHER ? 1 : LEAST_PHASES;
-    return !f->phases.n                     ? CUDA_NO_PHASES
-           : d->waiting == CUDA_BY_LAUNCHES ? CUDA_BY_OPTION
-           : !d->can_wait                   ? CUDA_BY_DEVICE
-           : f->prints                      ? CUDA_PRINTS
-           : f->never_together              ? CUDA_REFUSED
-           : f->phases.n < least            ? CUDA_FEW_PHASES
-                                            : CUDA_IN_ONE;
+    return !f->phases.n                      ? CUDA_NO_PHASES
+           : d->waiting == CUDA_BY_LAUNCHES  ? CUDA_BY_OPTION
+           : !d->can_wait                    ? CUDA_BY_DEVICE
+           : f->prints                       ? CUDA_PRINTS
+           : f->never_together               ? CUDA_REFUSED
+           : f->phases.n < least             ? CUDA_FEW_PHASES
+           : d->can_begin_early && least > 1 ? CUDA_BEGINS_EARLY
+                                             : CUDA_IN_ONE;
 }
 
 /* The code for these facts, with its blocks, and how many of them there is room for; NULL: there is
@@ -117,6 +119,7 @@ static const struct {
     [CUDA_BY_DEVICE] = {"phase.device",
                         "the device or its driver has no launches whose groups wait"},
     [CUDA_FEW_PHASES] = {"phase.few", "that costs less for so few"},
+    [CUDA_BEGINS_EARLY] = {"phase.early", "that costs less, as launches of the device begin early"},
     [CUDA_MANY_GROUPS] = {"phase.groups", "that costs less for as many as %llu groups"},
     [CUDA_NO_ROOM] = {"phase.room", "%llu groups, and there is room for %llu at once"},
     [CUDA_NO_GRID] = {"phase.range", "the range is no grid of equal groups"},

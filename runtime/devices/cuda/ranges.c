@@ -8,11 +8,13 @@
  * Where a launch leaves the size of groups to the device, they have the usual number of threads:
  * the first of a few with which the most threads of the kernel are there at once, as the driver
  * says.  They are made of divisors of the global size, along x first, unless these leave most
- * threads unused and the kernel does not observe its groups.
+ * threads unused and the kernel does not observe its groups.  The same is done where a large launch
+ * asks for small groups that the kernel does not observe: a million items in groups of 64 wait for
+ * their blocks to be started.
  */
 #include "runtime/devices/cuda/cuda.h"
 
-enum { MOST_DEEP = 64 /* threads along z */, WARP = 32, FEW_THREADS = 64 };
+enum { MOST_DEEP = 64 /* threads along z */, WARP = 32, FEW_THREADS = 64, SMALL_GROUP = 128 };
 
 static const uint64_t most_blocks[3] = {INT32_MAX, 65535, 65535};
 
@@ -97,6 +99,13 @@ static void check_sizes(cuda *d, const rt_launch *l, const cuda_grid *g, bool op
     }
 }
 
+/* Are groups those of a launch that gains by larger ones, and which cannot tell? */
+static bool has_small_groups(const cuda *d, const rt_function *f, const cuda_grid *g) {
+    const uint64_t *local = g->local, *global = g->global;
+    return !f->local[0] && !f->observes_groups && local[0] * local[1] * local[2] < SMALL_GROUP &&
+           global[0] * global[1] * global[2] / CUDA_LARGE >= d->processors;
+}
+
 bool cuda_shape(cuda *d, const rt_launch *l, cuda_grid *g) {
     const spvf_range *r = l->range;
     const rt_function *f = l->function;
@@ -107,9 +116,10 @@ bool cuda_shape(cuda *d, const rt_launch *l, cuda_grid *g) {
         g->offset[k] = k < r->dims ? r->offset[k] : 0;
         g->local[k] = size ? size : 1;
     }
-    if (open) choose_local(d, l->function, g);
+    if (!open) check_sizes(d, l, g, false);
+    if (open || has_small_groups(d, f, g)) choose_local(d, l->function, g);
     for (unsigned k = 0; k < 3; k++) g->reach[k] = g->local[k] * f->items[k];
-    check_sizes(d, l, g, open);
+    if (open) check_sizes(d, l, g, true);
     return is_whole(g);
 }
 

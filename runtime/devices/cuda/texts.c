@@ -69,7 +69,17 @@ static void put_string(ir_text *out, const char *s) {
 }
 
 enum { FACTS = 16 };
-static_assert(sizeof(rt_ptx_kernel) == 88, "a new fact belongs in the entry");
+static_assert(sizeof(rt_ptx_kernel) == 600, "a new fact belongs in the entry");
+
+enum { EXTENT = 5 }; /* numbers */
+
+static uint64_t extents_of(const ir_phases *p) { return p->n < IR_EXTENTS ? p->n : IR_EXTENTS; }
+
+static void put_extent(ir_text *out, const ir_extent *e) {
+    for (unsigned d = 0; d < 3; d++) put(out, e->end[d]);
+    put(out, e->of_groups);
+    put(out, e->asks);
+}
 
 static void put_kernel(ir_text *out, const rt_ptx_kernel *k) {
     const uint64_t facts[FACTS] = {
@@ -80,6 +90,7 @@ static void put_kernel(ir_text *out, const rt_ptx_kernel *k) {
     put_string(out, k->name);
     put_string(out, k->entry);
     for (unsigned n = 0; n < FACTS; n++) put(out, facts[n]);
+    for (unsigned n = 0; n < extents_of(&k->phases); n++) put_extent(out, &k->phases.extent[n]);
 }
 
 static void put_print(ir_text *out, const pass_print *p) {
@@ -137,6 +148,14 @@ static uint32_t take_count(reader *r, size_t each) {
     return r->wrong ? 0 : (uint32_t)n;
 }
 
+static ir_extent take_extent(reader *r) {
+    uint64_t f[EXTENT];
+    for (unsigned n = 0; n < EXTENT; n++) f[n] = take_number(r);
+    return (ir_extent){{(uint32_t)f[0], (uint32_t)f[1], (uint32_t)f[2]},
+                       f[3] != 0,
+                       f[4] <= IR_ASKS_SIZES ? (uint16_t)f[4] : IR_ASKS_SIZES};
+}
+
 static rt_ptx_kernel take_kernel(reader *r) {
     rt_ptx_kernel k = {.name = take_string(r), .entry = take_string(r)};
     uint64_t f[FACTS];
@@ -152,6 +171,7 @@ static rt_ptx_kernel take_kernel(reader *r) {
         k.local[n] = (uint32_t)f[10 + n];
         k.coarsened[n] = (uint32_t)f[13 + n];
     }
+    for (unsigned n = 0; n < extents_of(&k.phases); n++) k.phases.extent[n] = take_extent(r);
     return k;
 }
 

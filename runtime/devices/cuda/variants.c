@@ -77,9 +77,7 @@ static uint64_t threads_of(const cuda_grid *g) {
 }
 
 static bool is_large(const cuda *d, const cuda_grid *g) {
-    /* Of a processor: with fewer it waits for memory more than it computes. */
-    const uint64_t threads = 256;
-    return threads_of(g) >= threads * d->processors;
+    return threads_of(g) >= (uint64_t)CUDA_LARGE * d->processors;
 }
 
 /* With the size of groups that the launch asks for, if it does. */
@@ -116,6 +114,17 @@ static unsigned find_facts(const cuda *d, const rt_launch *l) {
     return (are_apart(d, l) ? CUDA_APART : 0) | (are_aligned(l) ? CUDA_ALIGNED : 0);
 }
 
+/* Usual code for phases of a large launch that are small themselves: it begins early.  NULL: there
+ * is no such phase, or it has other parameters than the code for the launch, or other places in the
+ * memory between phases. */
+static rt_function *find_for_few(cuda *d, const rt_launch *l, cuda_choice *to) {
+    rt_function *usual = l->function;
+    if (!to->function || to->function == usual || to->function->parts != usual->parts) return NULL;
+    if (!usual->phases.n || usual->parts != PASS_WHOLE) return NULL;
+    if (usual->phases.item || usual->phases.group) return NULL;
+    return cuda_shape(d, l, &to->few.grid) ? usual : NULL;
+}
+
 /* The facts about arguments are only looked at if the launch is large. */
 static void choose(cuda *d, const rt_launch *l, cuda_choice *to) {
     unsigned facts = cuda_has_wide_ids(l->range) ? CUDA_WIDE : 0;
@@ -123,6 +132,7 @@ static void choose(cuda *d, const rt_launch *l, cuda_choice *to) {
     rt_function *f = cuda_all_together(d, l, to);
     rt_launch with = *l;
     to->is_large = false;
+    to->few.function = NULL;
     to->function = f;
     if (f) return;
     if (!allows_group(l->function, l)) {
@@ -137,6 +147,7 @@ static void choose(cuda *d, const rt_launch *l, cuda_choice *to) {
         f = fit(d, l, facts | to->known | CUDA_COARSE, g);
     if (!f && to->known) f = fit(d, l, facts | to->known, g);
     to->function = f ? f : fit(d, l, facts, g);
+    to->few.function = find_for_few(d, l, to);
 }
 
 static bool is_like(const cuda *d, const cuda_choice *last, const rt_launch *l) {

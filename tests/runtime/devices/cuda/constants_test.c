@@ -93,7 +93,7 @@ Test(cuda_constants, with_variants) {
     modules_after(l);
     l.items = MANY;
     cr_expect_eq(modules_after(l), 3, "threads run four items");
-    cr_expect_eq(fake_cuda_launch_at(fake_cuda_launches() - 1)->grid[0], MANY / ITEMS / 4);
+    cr_expect_eq(fake_cuda_launch_at(fake_cuda_launches() - 1)->grid[0], MANY / 256 / 4);
     l.n++;
     cr_expect_eq(modules_after(l), 5);
     l.items = ITEMS;

@@ -6,6 +6,8 @@
 enum { PROCESSORS = 132 /* of fake_cuda.c */, GROUP = 256, USUAL = 4 * PROCESSORS /* groups */ };
 enum { ROOM = 1536 / GROUP * PROCESSORS };
 
+#define LATE "cuda:early=never" /* so that phases may be one launch */
+
 #define WAIT "  barrier device device seq_cst global\n"
 
 /* y[i] = x[n - 1 - i] + x[i], after x[i] + 1 has been written to x[i] by each item.  "reverse" has two
@@ -74,12 +76,31 @@ enum { ROOM = 1536 / GROUP * PROCESSORS };
                                                           "  ret\n"                                \
                                                           "}\n"
 
+#define GUARDED(n, guard, value)                                                                   \
+    WAIT guard "  br %c" n ", in" n ", out" n "\n"                                                 \
+               "in" n ":\n" value "  store %v" n ", %py align 4\n"                                 \
+               "  jmp out" n "\n"                                                                  \
+               "out" n ":\n"
+
+/* Phases of fewer and fewer items; the last one learns from the grid how many there are. */
+#define SHRINKING                                                                                  \
+    BEGIN("shrinking")                                                                             \
+    "  store i32 1, %py align 4\n" GUARDED("1",                                                    \
+                                           "  %g: i64 = group_id 0\n"                              \
+                                           "  %c1: i1 = ult %g, i64 3\n",                          \
+                                           "  %v1: i32 = add %j, 2\n")                             \
+        GUARDED("2", "  %c2: i1 = ult %i, i64 300\n", "  %v2: i32 = add %j, 3\n")                  \
+            GUARDED("3", "  %c3: i1 = ult %i, i64 10\n",                                           \
+                    "  %s: i32 = global_size 0\n"                                                  \
+                    "  %v3: i32 = add %s, 4\n") "  ret\n"                                          \
+                                                "}\n"
+
 static const char kernels[] = "target 64\n" REVERSE("reverse", "")
     REVERSE("rounds", WAIT WAIT) "kernel @alone(%x: ptr.global of i32) {\n"
                                  "entry:\n"
                                  "  %i: i64 = global_id 0\n"
                                  "  ret\n"
-                                 "}\n" VARIABLES;
+                                 "}\n" VARIABLES SHRINKING;
 
 typedef struct {
     rt_function *function;
@@ -147,7 +168,7 @@ static void expect_launches(launching *l, unsigned count) {
 }
 
 Test(cuda_phases, few_groups_wait_in_one_launch) {
-    launching l = begin("cuda", "rounds", USUAL * GROUP);
+    launching l = begin(LATE, "rounds", USUAL * GROUP);
     expect_together(&l);
     expect_together(&l);
     cr_expect_eq(fake_cuda_count("cuOccupancyMaxActiveBlocksPerMultiprocessor"), 0, "asked before");
@@ -156,13 +177,30 @@ Test(cuda_phases, few_groups_wait_in_one_launch) {
 }
 
 Test(cuda_phases, of_more_groups_each_phase_is_a_launch) {
-    launching l = begin("cuda", "rounds", (USUAL + 1) * GROUP);
+    launching l = begin(LATE, "rounds", (USUAL + 1) * GROUP);
     expect_launches(&l, 4);
     const fake_cuda_launch *a = fake_cuda_launch_at(0), *b = fake_cuda_launch_at(1);
     cr_expect_eq(*(const uint32_t *)(const void *)a->value[3], 0);
     cr_expect_eq(*(const uint32_t *)(const void *)b->value[3], 1);
     cr_expect_eq(memcmp(a->value[2], b->value[2], 8), 0, "the same memory");
     cr_expect_eq(fake_cuda_count("cuLaunchCooperativeKernel"), 0);
+    end(&l);
+}
+
+Test(cuda_phases, a_phase_is_a_launch_of_the_groups_that_do_anything_in_it) {
+    static const unsigned blocks[] = {8, 3, 2, 8};
+    launching l = begin("cuda", "shrinking", 8 * GROUP);
+    cr_assert(try_to(launch_body, &l), "%s", messages);
+    cr_assert_eq(fake_cuda_launches(), 4);
+    for (unsigned n = 0; n < 4; n++) {
+        cr_expect_eq(fake_cuda_launch_at(n)->grid[0], blocks[n], "%u: %u", n,
+                     fake_cuda_launch_at(n)->grid[0]);
+    }
+    const int32_t *y = (const int32_t *)(uintptr_t)l.y->at;
+    for (int32_t n = 0; n < (int32_t)l.n; n++) {
+        int32_t want = n < 10 ? (int32_t)l.n + 4 : n < 300 ? n + 3 : n < 3 * GROUP ? n + 2 : 1;
+        cr_assert_eq(y[n], want, "%d: %d", n, y[n]);
+    }
     end(&l);
 }
 
@@ -214,7 +252,7 @@ Test(cuda_phases, what_the_driver_refuses_becomes_launches) {
     static const int errors[] = {720, 801};
     for (int n = 0; n < 2; n++) {
         bench.folder[0] = 0;
-        launching l = begin("cuda", "rounds", GROUP);
+        launching l = begin(LATE, "rounds", GROUP);
         fake_cuda_fail("cuLaunchCooperativeKernel", 1, errors[n], false);
         cr_assert(try_to(launch_body, &l), "%s", messages);
         cr_expect(fake_cuda_has_failed());
@@ -227,7 +265,7 @@ Test(cuda_phases, what_the_driver_refuses_becomes_launches) {
 }
 
 Test(cuda_phases, other_errors_are_told) {
-    launching l = begin("cuda", "rounds", GROUP);
+    launching l = begin(LATE, "rounds", GROUP);
     fake_cuda_fail("cuLaunchCooperativeKernel", 1, 999, false);
     cr_expect(!try_to(launch_body, &l));
     cr_expect(strstr(messages, "kernel 'rounds': cuLaunchCooperativeKernel failed"), "%s",
@@ -286,7 +324,7 @@ Test(cuda_phases, variables_of_several_phases_are_global_memory) {
 }
 
 Test(cuda_phases, barriers_are_for_that_memory) {
-    launching l = begin("cuda", "rounds", GROUP);
+    launching l = begin(LATE, "rounds", GROUP);
     unsigned barriers = 0;
     foreach_block (b, ir_func_find(bench.whole->ir, "tile"))
         foreach_inst (i, b) {
@@ -299,7 +337,7 @@ Test(cuda_phases, barriers_are_for_that_memory) {
 }
 
 Test(cuda_phases, their_addresses_are_not) {
-    launching l = begin("cuda", "rounds", GROUP);
+    launching l = begin(LATE, "rounds", GROUP);
     char caught[RT_CAUGHT_SIZE] = "";
     cr_expect(!can_find("tells"));
     cr_expect(
@@ -314,7 +352,7 @@ Test(cuda_phases, their_addresses_are_not) {
 }
 
 Test(cuda_phases, code_assembles) {
-    launching l = begin("cuda", "rounds", GROUP);
+    launching l = begin(LATE, "rounds", GROUP);
     const rt_ptx_options launches = {.code = {.sm = 75, .offset = true}, .only = "rounds"};
     const rt_ptx_options together = {.code = {.sm = 75, .offset = true, .together = true}};
     const rt_ptx_options turns = {
@@ -326,7 +364,7 @@ Test(cuda_phases, code_assembles) {
     expect_assembles(&launches, 1);
     expect_assembles(&array, 1);
     expect_assembles(&tile, 1);
-    expect_assembles(&together, 5);
+    expect_assembles(&together, 6);
     expect_assembles(&turns, 1);
     expect_assembles(&parts, 1);
     end(&l);
@@ -354,7 +392,7 @@ static void run_recording(launching *l) {
 static void record_body(void *arg) { run_recording(arg); }
 
 Test(cuda_phases, graphs_have_nodes_whose_groups_wait) {
-    launching l = begin("cuda", "rounds", GROUP);
+    launching l = begin(LATE, "rounds", GROUP);
     cr_assert(try_to(record_body, &l), "%s", messages);
     cr_expect_eq(fake_cuda_count("cuLaunchCooperativeKernel"), 2);
     cr_expect_eq(fake_cuda_count("cuGraphKernelNodeSetAttribute"), 2);
@@ -374,12 +412,12 @@ Test(cuda_phases, graphs_have_a_node_for_each_phase) {
 
 /* The launches that a graph was to have go into the stream, and what is refused there is cut. */
 Test(cuda_phases, nodes_may_be_refused) {
-    launching l = begin("cuda", "rounds", GROUP);
+    launching l = begin(LATE, "rounds", GROUP);
     fake_cuda_fail("cuGraphKernelNodeSetAttribute", 1, 1, false);
     fake_cuda_fail("cuLaunchCooperativeKernel", 3, 720, false);
     cr_assert(try_to(record_body, &l), "%s", messages);
     cr_expect_eq(fake_cuda_count("cuGraphLaunch"), 0);
-    cr_expect_eq(fake_cuda_count("cuLaunchKernelEx"), 16);
+    cr_expect_eq(fake_cuda_count("cuLaunchKernel"), 16);
     end(&l);
 }
 
@@ -427,7 +465,7 @@ static void expect_told(const char *device, const char *kernel, uint32_t items, 
 
 Test(cuda_phases, the_way_is_told_with_its_reason) {
     expect_told(
-        "cuda", "rounds", 2 * GROUP,
+        LATE, "rounds", 2 * GROUP,
         "@rounds 4 phases are one launch: 2 groups, and there is room for 792 [phase.together]");
     expect_told("cuda:phases=together", "reverse", (2 * ROOM + 1) * GROUP,
                 "@reverse 2 phases are one launch: 1585 groups, in turns, as there is room for 792 "
@@ -437,10 +475,13 @@ Test(cuda_phases, the_way_is_told_with_its_reason) {
                 "[phase.option]");
     expect_told("cuda", "reverse", GROUP,
                 "@reverse 2 phases are a launch each: that costs less for so few [phase.few]");
-    expect_told("cuda", "rounds", (USUAL + 1) * GROUP,
+    expect_told("cuda", "rounds", GROUP,
+                "@rounds 4 phases are a launch each: that costs less, as launches of the device "
+                "begin early [phase.early]");
+    expect_told(LATE, "rounds", (USUAL + 1) * GROUP,
                 "@rounds 4 phases are a launch each: that costs less for as many as 529 groups "
                 "[phase.groups]");
-    expect_told("cuda", "rounds", GROUP + 1,
+    expect_told(LATE, "rounds", GROUP + 1,
                 "@rounds 4 phases are a launch each: the range is no grid of equal groups "
                 "[phase.range]");
 }
@@ -448,18 +489,18 @@ Test(cuda_phases, the_way_is_told_with_its_reason) {
 Test(cuda_phases, a_device_may_be_the_reason) {
     setenv("FAKE_CUDA_TOGETHER", "0", 1);
     expect_told(
-        "cuda", "rounds", GROUP,
+        LATE, "rounds", GROUP,
         "@rounds 4 phases are a launch each: the device or its driver has no launches whose "
         "groups wait [phase.device]");
 }
 
 Test(cuda_phases, there_may_be_no_room) {
     setenv("FAKE_CUDA_THREADS_AT_ONCE", "256", 1);
-    expect_told("cuda", "rounds", (PROCESSORS + 1) * GROUP,
+    expect_told(LATE, "rounds", (PROCESSORS + 1) * GROUP,
                 "@rounds 4 phases are a launch each: 133 groups, and there is room for 132 at once "
                 "[phase.room]");
     setenv("FAKE_CUDA_THREADS_AT_ONCE", "128", 1);
-    expect_told("cuda", "rounds", GROUP,
+    expect_told(LATE, "rounds", GROUP,
                 "@rounds 4 phases are a launch each: 1 groups, and there is room for 0 at once "
                 "[phase.room]");
 }
@@ -474,7 +515,7 @@ Test(cuda_phases, what_has_none_is_not_told) {
 
 /* Each way of a kernel is a note, once, if remarks are asked for; what the driver refuses, too. */
 Test(cuda_phases, remarks_are_notes) {
-    launching l = begin("cuda", "rounds", GROUP);
+    launching l = begin(LATE, "rounds", GROUP);
     launch(&l);
     cr_expect_str_empty(messages);
     const spvf_pass_options remarks = {.size = sizeof remarks, .remarks = true};

@@ -194,23 +194,48 @@ Test(cuda_ranges, parts_are_code_of_their_own) {
     remove_cache_folder();
 }
 
-Test(cuda_ranges, more_groups_than_a_grid_has) {
+/* A launch of many small groups has larger ones if the kernel cannot tell, in one grid. */
+Test(cuda_ranges, small_groups_of_large_launches) {
+    static const spvf_range flat = {.dims = 1, .global = {1 << 16}, .local = {64}};
     static const spvf_range deep = {.dims = 2, .global = {1, 70000}, .local = {1, 1}};
-    static const spvf_range deeper = {.dims = 3, .global = {1, 1, 70001}, .local = {1, 1, 1}};
+    static const spvf_range few = {.dims = 1, .global = {1 << 12}, .local = {64}};
     open_with_kernels();
     fake_cuda_run_with(NULL);
-    const char *const kernels[] = {"free", "group"};
-    for (unsigned k = 0; k < 2; k++) {
-        rt_memory *m = new_memory(NULL, 64);
+    rt_memory *m = new_memory(NULL, 64);
+    const struct {
+        const char *kernel;
+        const spvf_range *range;
+        unsigned threads;
+    } rows[] = {
+        {"free", &flat, 256}, {"group", &flat, 64}, {"free", &deep, 250}, {"free", &few, 64}};
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
         fake_cuda_forget();
-        launch_on(bench.device, bench.program, kernels[k], &deep, m);
-        cr_assert_eq(fake_cuda_launches(), 2);
-        cr_expect_eq(fake_cuda_launch_at(0)->grid[1], 65535);
-        cr_expect_eq(fake_cuda_launch_at(1)->grid[1], 70000 - 65535);
-        launch_on(bench.device, bench.program, kernels[k], &deeper, m);
-        cr_assert_eq(fake_cuda_launches(), 4);
-        cr_expect_eq(fake_cuda_launch_at(3)->grid[2], 70001 - 65535);
+        launch_on(bench.device, bench.program, rows[k].kernel, rows[k].range, m);
+        cr_assert_eq(fake_cuda_launches(), 1);
+        const fake_cuda_launch *l = fake_cuda_launch_at(0);
+        cr_expect_eq(l->block[0] * l->block[1], rows[k].threads, "%zu: %u, %u", k, l->block[0],
+                     l->block[1]);
     }
+    close_bench();
+    remove_cache_folder();
+}
+
+static void expect_two(const char *kernel, const spvf_range *range, unsigned axis) {
+    rt_memory *m = new_memory(NULL, 64);
+    fake_cuda_forget();
+    launch_on(bench.device, bench.program, kernel, range, m);
+    cr_assert_eq(fake_cuda_launches(), 2);
+    cr_expect_eq(fake_cuda_launch_at(0)->grid[axis], 65535);
+    cr_expect_eq(fake_cuda_launch_at(1)->grid[axis], range->global[axis] - 65535);
+}
+
+/* Groups of 128 are kept also where the kernel cannot tell. */
+Test(cuda_ranges, more_groups_than_a_grid_has) {
+    open_with_kernels();
+    fake_cuda_run_with(NULL);
+    expect_two("group", &(spvf_range){2, {1, 70000}, {1, 1}, {0}}, 1);
+    expect_two("group", &(spvf_range){3, {1, 1, 70001}, {1, 1, 1}, {0}}, 2);
+    expect_two("free", &(spvf_range){3, {128, 1, 70001}, {128, 1, 1}, {0}}, 2);
     close_bench();
     remove_cache_folder();
 }
