@@ -313,4 +313,7 @@ bool pass_is_uniform(const pass_uniformity *u, const ir_inst *v, const ir_block 
 /* Is i a synchronization point: does the whole work-group execute it together? */
 bool pass_synchronizes(const ir_inst *i);
 
+/* Can a kernel find out which of its items form a work-group?  (observes.c) */
+bool pass_observes_groups(const ir_func *kernel, ir_arena *scratch);
+
 #endif

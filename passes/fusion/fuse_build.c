@@ -156,11 +156,21 @@ static void hoist_variables(kernel_builder *q, ir_block *body) {
 
 /* --------------------------------------------------------------------------------------- guards */
 
+/* Does a guard of member m compare ids of groups, so that whole groups go one way?  A phase whose
+ * member cannot tell its groups compares ids of items, so that a device may choose its groups. */
+static bool guards_groups(const kernel_builder *q, uint32_t m, const pass_remap *remap) {
+    const pass_fuse_gap *gaps = q->result->gaps;
+    const bool begins = m == 0 || gaps[m - 1].wait == PASS_WAIT_GRID;
+    const bool ends = m + 1 == q->in->request->nmembers || gaps[m].wait == PASS_WAIT_GRID;
+    const bool alone = begins && ends;
+    return pass_has_whole_groups(remap->own, remap->fused) &&
+           !(alone && !pass_observes_groups(member_of(q, m)->kernel, q->in->scratch));
+}
+
 /* Is the item's id, or its group, inside the member's range in dimension d? */
-static ir_inst *build_inside(const pass_remap *remap, ir_builder *b, unsigned d) {
+static ir_inst *build_inside(const pass_remap *remap, ir_builder *b, unsigned d, bool groups) {
     const ir_range *own = remap->own, *fused = remap->fused;
     ir_type t = ir_size_type(b->f->module);
-    bool groups = pass_has_whole_groups(own, fused);
     uint64_t end = pass_global_size(own, d);
     end = groups ? end / fused->local[d] : end + fused->offset[d];
     ir_inst *id = ir_build_query(b, groups ? IR_OP_group_id : IR_OP_global_id, t, d);
@@ -168,7 +178,7 @@ static ir_inst *build_inside(const pass_remap *remap, ir_builder *b, unsigned d)
 }
 
 /* The condition for items to run the body; NULL: all of them do. */
-static ir_inst *build_guard(const pass_remap *remap, ir_builder *b) {
+static ir_inst *build_guard(const pass_remap *remap, ir_builder *b, bool groups) {
     ir_inst *guard = NULL;
     if (!pass_needs_guard(remap->own, remap->fused)) return NULL;
     if (remap->computed) {
@@ -178,7 +188,7 @@ static ir_inst *build_guard(const pass_remap *remap, ir_builder *b) {
     }
     for (unsigned d = 0; d < 3; d++) {
         if (pass_global_size(remap->own, d) == pass_global_size(remap->fused, d)) continue;
-        ir_inst *inside = build_inside(remap, b, d);
+        ir_inst *inside = build_inside(remap, b, d, groups);
         guard = guard ? ir_build2(b, IR_OP_and, IR_I1, guard, inside) : inside;
     }
     return guard;
@@ -204,18 +214,18 @@ static ir_block *build_ids(kernel_builder *q, uint32_t m, pass_remap *remap) {
 /* Ends b's block: items that meet the guard go to the body. */
 static void build_entrance(kernel_builder *q, uint32_t m, const pass_remap *remap, ir_builder *b,
                            ir_block *const to[2]) {
-    ir_inst *guard = build_guard(remap, b);
+    const bool groups = guards_groups(q, m, remap);
+    ir_inst *guard = build_guard(remap, b, groups);
     if (!guard) {
         ir_build_jmp(b, to[0]);
         return;
     }
-    bool groups = !remap->computed && pass_has_whole_groups(remap->own, remap->fused);
     ir_build_br(b, guard, to[0], to[1]);
     ir_count(q->in->cx, fusion_guards, 1);
     pass_decide(q->in, q->result, "fuse.guard",
                 ir_sprintf(q->in->out, "@%s runs on the items of %s only%s", name_of(q, m),
                            pass_range_text(q->in->out, remap->own),
-                           groups ? ", whole work-groups" : ""));
+                           groups && !remap->computed ? ", whole work-groups" : ""));
 }
 
 /* Adds body m after b's block; b is then at the end of its join. */

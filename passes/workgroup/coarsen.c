@@ -22,6 +22,7 @@
  * Items do not depend on each other, so those of a thread may be executed in any order; each keeps
  * its own.  Kernels that can tell their groups are left as they are.
  */
+#include "passes/analysis/analysis.h"
 #include "passes/workgroup/regions.h"
 
 enum {
@@ -251,19 +252,9 @@ static void add_price(const coarse *c, const ir_block *b, price *to) {
     }
 }
 
-static price sum(const price *a, const price *b) {
-    return (price){a->cost + b->cost,     a->carried + b->carried,
-                   a->shared + b->shared, a->accesses + b->accesses,
-                   a->bytes + b->bytes,   a->has_loops || b->has_loops};
-}
-
 /* With loops it pays to share loads in them, and otherwise to have more loads in flight. */
-static bool pays(const price *p) {
-    return p->accesses && (p->has_loops ? p->shared != 0 : p->bytes < ENOUGH_BYTES);
-}
-
-static unsigned items_for(const price *p, unsigned most) {
-    unsigned items = pays(p) ? most : 1;
+static unsigned items_for(const price *p, unsigned items) {
+    if (!p->accesses || (p->has_loops ? !p->shared : p->bytes >= ENOUGH_BYTES)) return 1;
     while (items > 1 && (items * p->cost > MOST_COST || items * p->carried > MOST_CARRIED))
         items /= 2;
     return items;
@@ -272,7 +263,6 @@ static unsigned items_for(const price *p, unsigned most) {
 /* By number of successors of the first block, plus 1: the way on which a block is; 0: on all. */
 static unsigned way_of(const coarse *c, const unsigned *way, const ir_block *b) {
     const ir_block *first = c->body.data[0], *before = ir_dominators(c->f)->idom[b->id];
-    if (b == first) return 0;
     if (before != first || b->npred > 1) return way[before->id];
     for (unsigned n = 0; n < first->nsucc; n++)
         if (first->succ[n] == b) return n + 1;
@@ -288,15 +278,14 @@ static void choose_items(coarse *c, unsigned most) {
     price *of = ir_new_array(c->cx->scratch, price, ways + 1);
     for (uint32_t k = 0; k < c->body.n; k++) {
         const ir_block *b = c->body.data[k];
-        way[b->id] = ways ? way_of(c, way, b) : 0;
-        add_price(c, b, &of[way[b->id]]);
+        if (ways && k) way[b->id] = way_of(c, way, b);
+        if (!way[b->id]) add_price(c, b, of);
     }
+    for (unsigned n = 1; n <= ways; n++) of[n] = of[0];
+    for (uint32_t k = 0; k < c->body.n; k++)
+        if (way[c->body.data[k]->id]) add_price(c, c->body.data[k], &of[way[c->body.data[k]->id]]);
     c->items = most < MOST_ITEMS ? most : MOST_ITEMS;
-    if (!ways) c->items = items_for(of, c->items);
-    for (unsigned n = 1; n <= ways; n++) {
-        const price p = sum(of, &of[n]);
-        c->items = items_for(&p, c->items);
-    }
+    for (unsigned n = ways ? 1 : 0; n <= ways; n++) c->items = items_for(&of[n], c->items);
 }
 
 /* ------------------------------------------------------------------------- one after the other */

@@ -49,8 +49,6 @@ static inline bool pass_may_be_short(ir_type t) {
 }
 /* Global ids and integers by value are short: the kernel and its parameters are marked. */
 void pass_promise_short(ir_func *kernel);
-/* Can a kernel find out which of its items form a work-group?  (observes.c) */
-bool pass_observes_groups(const ir_func *kernel, ir_arena *scratch);
 
 /* What is known of a launch. */
 typedef struct {

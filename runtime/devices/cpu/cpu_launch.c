@@ -4,7 +4,8 @@
  * local memory was given, each at a multiple of IR_LOCAL_ALIGN.
  *
  * A kernel of several phases is run once for each, on the groups that have something to do: all
- * groups of one have ended before the next begins.  After a phase that has failed, no further one runs.
+ * groups of one have ended before the next begins.  After a phase that has failed, no further one
+ * runs.
  */
 #include "runtime/devices/cpu/cpu.h"
 

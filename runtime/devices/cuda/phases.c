@@ -27,7 +27,7 @@
 
 enum {
     LEAST_PHASES = 4, /* by default */
-    MOST_HERE = 4,    /* groups of a processor, by default */
+    MOST_HERE = 2,    /* groups of a processor, by default */
     MOST_BLOCKS = 32  /* at all */
 };
 

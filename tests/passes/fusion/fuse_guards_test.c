@@ -62,6 +62,29 @@ Test(fuse, whole_groups_in_two_dimensions) {
     assert_has(fused_text(), "i64 2");
 }
 
+/* Adds what another group has written before. */
+static const char fold[] = "kernel @fold(%x: ptr.global, %y: ptr.global) {\nentry:\n" INDEX
+                           "  %p: ptr.global = ptradd %x, %o\n  %a: i32 = load %p align 4\n"
+                           "  %n: i64 = global_size 0\n  %no: i64 = shl %n, 2\n"
+                           "  %q: ptr.global = ptradd %p, %no\n  %b: i32 = load %q align 4\n"
+                           "  %s: i32 = add %a, %b\n  store %s, %p align 4\n  ret\n}\n";
+
+Test(fuse, phases_that_cannot_tell_their_groups_are_guarded_by_item) {
+    ir_module *m = parse(fold);
+    const pass_fuse_member members[] = {member(m, "fold", "64/16"), member(m, "fold", "32/16")};
+    const pass_identity same = {0, 0, 1, 0};
+    const pass_fuse_request q = {.name = "g",
+                                 .members = members,
+                                 .nmembers = 2,
+                                 .identities = &same,
+                                 .nidentities = 1,
+                                 .phases = true};
+    assert_fuses(&q);
+    assert_has(fused_text(), "barrier device");
+    assert_has(fused_text(), "ult %0, i64 32");
+    assert_lacks(fused_text(), "group_id");
+}
+
 Test(fuse, partial_groups_are_refused_to_a_body_that_waits) {
     ir_module *m = parse(reverse);
     const pass_fuse_member part[] = {member(m, "reverse", "64/16"), member(m, "reverse", "40")};

@@ -3,7 +3,7 @@
 #include "runtime/devices/cuda/cuda.h"
 #include "tests/runtime/devices/cuda/cuda_bench.h"
 
-enum { PROCESSORS = 132 /* of fake_cuda.c */, GROUP = 256, USUAL = 4 * PROCESSORS /* groups */ };
+enum { PROCESSORS = 132 /* of fake_cuda.c */, GROUP = 256, USUAL = 2 * PROCESSORS /* groups */ };
 enum { ROOM = 1536 / GROUP * PROCESSORS };
 
 #define LATE "cuda:early=never" /* so that phases may be one launch */
@@ -479,7 +479,7 @@ Test(cuda_phases, the_way_is_told_with_its_reason) {
                 "@rounds 4 phases are a launch each: that costs less, as launches of the device "
                 "begin early [phase.early]");
     expect_told(LATE, "rounds", (USUAL + 1) * GROUP,
-                "@rounds 4 phases are a launch each: that costs less for as many as 529 groups "
+                "@rounds 4 phases are a launch each: that costs less for as many as 265 groups "
                 "[phase.groups]");
     expect_told(LATE, "rounds", GROUP + 1,
                 "@rounds 4 phases are a launch each: the range is no grid of equal groups "

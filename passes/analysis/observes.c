@@ -4,7 +4,7 @@
  * operation of groups or sub-groups, or uses local memory; also in a function that it calls.  Any
  * other kernel gives the same results with groups of any shape, so a device may choose one.
  */
-#include "passes/workgroup/regions.h"
+#include "passes/analysis/analysis.h"
 
 /* Does the result, or the effect, of an instruction depend on the group of the item? */
 static bool asks_for_group(const ir_inst *i) {
