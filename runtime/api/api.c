@@ -394,7 +394,7 @@ spvf_status spvf_module_load(spvf_context *context, const char *name, const void
                               : out    ? "bytes"
                                        : "out");
     if (!rt_take_options(context, __func__, &o, options)) return SPVF_ERROR_ARGUMENT;
-    rt_source code = {name ? name : "<module>", bytes, size};
+    rt_source code = {.name = name ? name : "<module>", .bytes = bytes, .size = size};
     return rt_load_module(context, read_code, &code, &o, out);
 }
 

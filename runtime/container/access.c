@@ -26,7 +26,7 @@ typedef struct {
 static void take_hcf(load_job *j) {
     spvf_container *c = j->container;
     uint8_t *bytes;
-    const rt_source hcf = {j->name, j->bytes, j->size};
+    const rt_source hcf = {.name = j->name, .bytes = j->bytes, .size = j->size};
     rt_hcf_to_container(j->context, &hcf, &c->arena, &bytes, &c->size);
     c->bytes = bytes;
 }

@@ -497,6 +497,8 @@ typedef struct {
 } cuda_part;
 /* Chooses what the launch leaves to the device.  False: the range is not one grid. */
 bool cuda_shape(cuda *d, const rt_launch *l, cuda_grid *g);
+/* Does the grid keep all processors busy? */
+bool cuda_is_large(const cuda *d, const cuda_grid *g);
 /* Grids that are the range together, of a kernel whose groups may go beyond its end, or any. */
 void cuda_each_part(const cuda_grid *g, bool guarded,
                     void (*each)(void *user, const cuda_part *part), void *user);

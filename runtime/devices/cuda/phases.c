@@ -12,9 +12,10 @@
  *
  * All groups run at once if the processors have room for them.  A barrier costs less than the gap
  * between two launches, but it costs more the more groups there are, and a cooperative launch
- * costs as much as two others.  So that way is taken for LEAST_PHASES or more, and up to MOST_HERE
- * groups for each processor (tests/bench/phases.c measures it), where launches do not begin early
- * (replays.c), or whenever there is room if the option `phases=together` says so.  Launches that
+ * costs as much as two others.  So that way is taken for LEAST_PHASES or more, up to MOST_HERE groups
+ * for each processor, and too few items to keep them busy (tests/bench/phases.c measures it), where
+ * launches do not begin early (replays.c), or whenever there is room if the option
+ * `phases=together` says so.  Launches that
  * begin early leave a gap as short as a barrier.  Kernels that print are launched for each phase:
  * they could not be launched again if the driver refused.
  *
@@ -95,7 +96,7 @@ rt_function *cuda_all_together(cuda *d, const rt_launch *l, cuda_choice *to) {
     }
     to->way = CUDA_MANY_GROUPS;
     to->groups = blocks_of(g);
-    if (blocks_of(g) <= most) f = find_code(d, l, 0, to);
+    if (blocks_of(g) <= most && (forced || !cuda_is_large(d, g))) f = find_code(d, l, 0, to);
     if (f && blocks_of(g) <= to->room) {
         to->way = CUDA_IN_ONE;
         return f;

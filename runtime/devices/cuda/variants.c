@@ -76,7 +76,7 @@ static uint64_t threads_of(const cuda_grid *g) {
     return n;
 }
 
-static bool is_large(const cuda *d, const cuda_grid *g) {
+bool cuda_is_large(const cuda *d, const cuda_grid *g) {
     return threads_of(g) >= (uint64_t)CUDA_LARGE * d->processors;
 }
 
@@ -105,7 +105,7 @@ static rt_function *fit(cuda *d, const rt_launch *l, unsigned facts, cuda_grid *
         if (!f || (optional && !allows_group(f, l))) return NULL;
         if (facts & CUDA_COARSE && !runs_several(f)) return NULL;
         bool whole = cuda_shape(d, &with, g);
-        if (facts & CUDA_COARSE && !is_large(d, g)) return NULL;
+        if (facts & CUDA_COARSE && !cuda_is_large(d, g)) return NULL;
         if (whole || facts & CUDA_PARTS) return f;
     }
 }
@@ -140,7 +140,7 @@ static void choose(cuda *d, const rt_launch *l, cuda_choice *to) {
         with.function = cuda_find_variant(d, l->function, CUDA_FULL);
     }
     if (!cuda_shape(d, &with, g)) facts |= CUDA_PARTS;
-    to->is_large = is_large(d, g);
+    to->is_large = cuda_is_large(d, g);
     to->known = to->is_large ? find_facts(d, l) : 0;
     if (!facts && !to->is_large) f = l->function;
     if (to->is_large && !l->function->observes_groups)

@@ -3,7 +3,7 @@
 #include "runtime/devices/cuda/cuda.h"
 #include "tests/runtime/devices/cuda/cuda_bench.h"
 
-enum { PROCESSORS = 132 /* of fake_cuda.c */, GROUP = 256, USUAL = 2 * PROCESSORS /* groups */ };
+enum { PROCESSORS = 132 /* of fake_cuda.c */, GROUP = 256, USUAL = PROCESSORS - 1 /* groups */ };
 enum { ROOM = 1536 / GROUP * PROCESSORS };
 
 #define LATE "cuda:early=never" /* so that phases may be one launch */
@@ -201,6 +201,16 @@ Test(cuda_phases, a_phase_is_a_launch_of_the_groups_that_do_anything_in_it) {
         int32_t want = n < 10 ? (int32_t)l.n + 4 : n < 300 ? n + 3 : n < 3 * GROUP ? n + 2 : 1;
         cr_assert_eq(y[n], want, "%d: %d", n, y[n]);
     }
+    end(&l);
+}
+
+Test(cuda_phases, so_it_is_of_more_groups_that_are_small) {
+    launching l = begin(LATE, "rounds", (2 * PROCESSORS + 1) * 64);
+    l.range.local[0] = 64;
+    expect_launches(&l, 4);
+    l.range.global[0] -= 64;
+    cr_assert(try_to(launch_body, &l), "%s", messages);
+    cr_expect_eq(fake_cuda_launches(), 4 + 1);
     end(&l);
 }
 
@@ -479,7 +489,7 @@ Test(cuda_phases, the_way_is_told_with_its_reason) {
                 "@rounds 4 phases are a launch each: that costs less, as launches of the device "
                 "begin early [phase.early]");
     expect_told(LATE, "rounds", (USUAL + 1) * GROUP,
-                "@rounds 4 phases are a launch each: that costs less for as many as 265 groups "
+                "@rounds 4 phases are a launch each: that costs less for as many as 132 groups "
                 "[phase.groups]");
     expect_told(LATE, "rounds", GROUP + 1,
                 "@rounds 4 phases are a launch each: the range is no grid of equal groups "
@@ -495,10 +505,6 @@ Test(cuda_phases, a_device_may_be_the_reason) {
 }
 
 Test(cuda_phases, there_may_be_no_room) {
-    setenv("FAKE_CUDA_THREADS_AT_ONCE", "256", 1);
-    expect_told(LATE, "rounds", (PROCESSORS + 1) * GROUP,
-                "@rounds 4 phases are a launch each: 133 groups, and there is room for 132 at once "
-                "[phase.room]");
     setenv("FAKE_CUDA_THREADS_AT_ONCE", "128", 1);
     expect_told(LATE, "rounds", GROUP,
                 "@rounds 4 phases are a launch each: 1 groups, and there is room for 0 at once "
