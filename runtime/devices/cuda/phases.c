@@ -12,9 +12,9 @@
  *
  * All groups run at once if the processors have room for them.  A barrier costs less than the gap
  * between two launches, but it costs more the more groups there are, and a cooperative launch
- * costs as much as two others.  So that way is taken for LEAST_PHASES or more, up to MOST_HERE groups
- * for each processor, and too few items to keep them busy (tests/bench/phases.c measures it), where
- * launches do not begin early (replays.c), or whenever there is room if the option
+ * costs as much as two others.  So that way is taken for LEAST_PHASES or more, up to MOST_HERE
+ * groups for each processor, and too few items to keep them busy (tests/bench/phases.c measures
+ * it), where launches do not begin early (replays.c), or whenever there is room if the option
  * `phases=together` says so.  Launches that
  * begin early leave a gap as short as a barrier.  Kernels that print are launched for each phase:
  * they could not be launched again if the driver refused.
