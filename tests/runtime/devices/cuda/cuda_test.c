@@ -132,6 +132,11 @@ Test(cuda_cache, no_cache_if_the_environment_says_so) {
     remove_cache_folder();
 }
 
+static void await_entry(void) {
+    for (int k = 0; k < 1000 && !entries(); k++)
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+}
+
 /* What a writer leaves that is killed is no entry, and its claim ends with it. */
 Test(cuda_cache, a_writer_that_is_killed_leaves_no_entry) {
     use_cache_folder();
@@ -141,7 +146,8 @@ Test(cuda_cache, a_writer_that_is_killed_leaves_no_entry) {
         find_in_new_bench("add");
         _exit(0);
     }
-    nanosleep(&(struct timespec){.tv_nsec = 250000000}, NULL);
+    await_entry();
+    nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL); /* the driver compiles it */
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     cr_expect_eq(entries(), 1, "the text");
