@@ -29,7 +29,7 @@ void cli_begin_progress(void) {
 void cli_show_progress(void *user, double part) {
     double t = on && part > 0 ? now() : 0;
     (void)user;
-    if (!t || t - begun < 1 || t - shown < 0.2) return;
+    if (t <= 0 || t - begun < 1 || t - shown < 0.2) return;
     fflush(stdout);
     fprintf(stderr, "\r\033[K%.0f %%, %.0f s left ", 100 * part, (t - begun) * (1 - part) / part);
     fflush(stderr);

@@ -110,7 +110,7 @@ static void time_runs(const rt_bench *b, spvf_timing *t) {
         if (t->runs >= LEAST_RUNS && rt_now_ns() - begin > long_enough) break;
         add_run(b, &unfused);
         if (t->fused) add_run(b, &fused);
-        double enough = (t->runs + 1.0) / LEAST_RUNS;
+        double enough = (t->runs + 1.0) / (double)LEAST_RUNS;
         double time = (double)(rt_now_ns() - begin) / (double)long_enough;
         rt_tell_progress(b->progress, enough < time ? enough : time);
     }

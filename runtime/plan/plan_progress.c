@@ -40,7 +40,7 @@ void rt_end_statement(rt_plan_progress *p) {
 
 void rt_tell_progress(rt_plan_progress *p, double part) {
     double done = p->ended + part;
-    if (!p->all) return;
+    if (p->all <= 0) return;
     if (done > p->weight) done = p->weight; /* a group that is refused has more launches */
     p->options->progress(p->options->progress_user, (p->before + done) / p->all);
 }

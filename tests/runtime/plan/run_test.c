@@ -116,8 +116,8 @@ Test(run, progress_is_told) {
         "  launch \"k.ir\":put global 64 local 8 args x, 8\n}\nexpect x[0] = 8\n"
         "launch \"k.ir\":put global 64 local 8 args x, 7\n",
         /* refused */
-        "buffer x i32[64] = 0\nfuse g {\n  launch \"k.ir\":put global 64 local 8 args x, 7\n"
-        "  launch \"k.ir\":put global 32 local 4 args x at 8, 8\n}\n"};
+        ("buffer x i32[64] = 0\nfuse g {\n  launch \"k.ir\":put global 64 local 8 args x, 7\n"
+         "  launch \"k.ir\":put global 32 local 4 args x at 8, 8\n}\n")};
     for (unsigned n = 0; n < 3; n++) {
         expect_progress(texts[n], (spvf_run_options){.device = "check"}, 8);
         expect_progress(texts[n], (spvf_run_options){.device = "check", .unfused = true}, 8);
