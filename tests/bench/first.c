@@ -4,7 +4,7 @@
  *
  *   first [--large] [--launches] FIRST.spv [KERNEL ...]
  *
- * Each kernel is launched LAUNCHES times, or for LONGEST_US, in a device of its own, with each of
+ * Each kernel is launched LAUNCHES times, or for longest_us, in a device of its own, with each of
  * the four kinds of code by turns.  The table has microseconds of the first launch and of the first
  * FEW, as in the fastest quarter of the rounds; and, for the first two kinds, the largest ratio of
  * the sum of the first N launches to that of the better one of the other two, for N up to LAUNCHES.
@@ -13,7 +13,8 @@
 #include "runtime/devices/device.h"
 #include "tests/bench/bench.h"
 
-enum { LAUNCHES = 1000, FEW = 20, LONGEST_US = 20000, ROUNDS = 16, ARGS = 7, MOST = 1 << 22 };
+enum { LAUNCHES = 1000, FEW = 20, ROUNDS = 16, ARGS = 7, MOST = 1 << 22 };
+static const double longest_us = 20000;
 
 typedef enum { CHOSEN, WAITING, QUICK, VECTOR, KINDS } kind;
 static const char *const devices[KINDS] = {"cpu", "cpu:waiting", "cpu:quick", "cpu:untiered"};
@@ -59,7 +60,7 @@ static void run_launches(void *arg) {
     double sum = 0, last = 0;
     for (unsigned k = 0; k < LAUNCHES; k++) {
         double start = now();
-        if (k < FEW || sum < LONGEST_US)
+        if (k < FEW || sum < longest_us)
             rt_device_launch(d, &l);
         else
             start -= last; /* as long as the fastest of the last ones */
