@@ -19,8 +19,13 @@ static const char *kind_wanted(const spvf_arg_info *a) {
 static void why_size(char *why, size_t room, const struct _cl_kernel *k, cl_uint n, size_t size) {
     const spvf_arg_info *a = k->info->host_args[n];
     const size_t wanted = a->kind == SPVF_ARG_BUFFER ? sizeof(cl_mem) : a->size;
-    snprintf(why, room, "argument %u ('%s') of kernel '%s' has %zu bytes, not %zu", n,
-             arg_name(k, n), k->info->name, wanted, size);
+    if (a->kind == SPVF_ARG_LOCAL)
+        snprintf(why, room,
+                 "argument %u ('%s') of kernel '%s' is local memory, of at least one byte", n,
+                 arg_name(k, n), k->info->name);
+    else
+        snprintf(why, room, "argument %u ('%s') of kernel '%s' has %zu bytes, not %zu", n,
+                 arg_name(k, n), k->info->name, wanted, size);
 }
 
 static void why_value(char *why, size_t room, const struct _cl_kernel *k, cl_uint n) {
@@ -55,8 +60,9 @@ static cl_int CL_API_CALL set_arg(cl_kernel k, cl_uint n, size_t size, const voi
     cl_int status = ocl_plain.clSetKernelArg(k, n, size, value);
     if (status == CL_INVALID_KERNEL) return ocl_check_result("clSetKernelArg", status, NULL);
     if (status == CL_INVALID_ARG_INDEX)
-        snprintf(why, sizeof why, "kernel '%s' has %zu arguments, so there is no argument %u",
-                 k->info->name, (size_t)k->info->host_arg_count, n);
+        snprintf(why, sizeof why, "kernel '%s' has %zu argument%s, so there is no argument %u",
+                 k->info->name, (size_t)k->info->host_arg_count,
+                 k->info->host_arg_count == 1 ? "" : "s", n);
     if (status == CL_INVALID_ARG_SIZE) why_size(why, sizeof why, k, n, size);
     if (status == CL_INVALID_ARG_VALUE || status == CL_INVALID_MEM_OBJECT)
         why_value(why, sizeof why, k, n);

@@ -97,6 +97,12 @@ static void pass_short_local(world *w) {
     end(w);
 }
 
+static void pass_no_local(world *w) {
+    set_args(w);
+    clSetKernelArg(w->kernel, 2, 0, NULL);
+    end(w);
+}
+
 static void pass_null(world *w) {
     clSetKernelArg(w->kernel, 0, sizeof(cl_mem), NULL);
     clSetKernelArg(w->kernel, 1, sizeof w->y, &w->y);
@@ -313,6 +319,7 @@ static const fault faults[] = {
     {"queue_after_release", 0, 0, queue_after_release, "right"},
     {"other_object", 0, 0, other_object, "right"},
     {"free_twice", 0, 0, free_twice, "right"},
+    {"no_local", 0, 0, pass_no_local, "local_argument", .unlisted = true},
     /* Right, but long: no work-group has much to do. */
     {"many_groups", 1 << 23, 4, NULL, NULL, .unlisted = true},
 };

@@ -64,6 +64,10 @@ while read -r line; do
     check "a file with the name of JSON: $line" sh -c 'echo "$1" | "$0"' "$build/tests/json" "$line"
 done <"$work/log.json"
 
+fault=no_local
+status_of 0 SPVFUSE_CHECK_FORMAT=text
+check "local memory without a size: $(cat "$work/out")" grep -q "argument 2 ('.*') of kernel 'local_argument' is local memory, of at least" "$work/out"
+
 # The source goes with the binary, which programs keep and load again.
 fault=read_beyond
 status_of 3 FROM_BINARY=1 SPVFUSE_CHECK_EXIT=3
