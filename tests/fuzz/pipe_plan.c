@@ -35,8 +35,17 @@ static void divide_rows(pipe *p, range *r) {
     }
 }
 
+/* The shape of the pipeline, or the first half of its rows, or of each row. */
+static range part_of_shape(pipe *p) {
+    range r = p->shape;
+    const unsigned d = pipe_chance(p, 70) ? r.dims - 1 : 0;
+    if (r.global[d] % (2 * (r.local[d] ? r.local[d] : 1)) == 0) r.global[d] /= 2;
+    return r;
+}
+
 static range any_range(pipe *p) {
-    if (p->shape.dims && !pipe_chance(p, 12)) return p->shape;
+    if (p->shape.dims && !pipe_chance(p, 12))
+        return pipe_chance(p, 75) ? p->shape : part_of_shape(p);
     bool local = p->local && !pipe_chance(p, 15);
     if (pipe_chance(p, 65)) return line_of(p, p->items, local);
     if (pipe_chance(p, 40)) {
