@@ -158,6 +158,40 @@ static const char kernels[] = "target 64\n"
                               "  ret\n"
                               "}\n";
 
+/* The second phase has the items of a corner, and the third one two columns of groups. */
+static const char corner[] = "target 64\n"
+                             "kernel @corner(%p: ptr.global of i32) {\n"
+                             "entry:\n"
+                             "  %x: i64 = global_linear_id\n"
+                             "  %b: i64 = shl %x, 2\n"
+                             "  %px: ptr.global = ptradd %p, %b inbounds\n"
+                             "  store i32 1, %px align 4\n"
+                             "  barrier device device acq_rel global\n"
+                             "  %i: i64 = global_id 0\n"
+                             "  %j: i64 = global_id 1\n"
+                             "  %c0: i1 = ult %i, i64 20\n"
+                             "  %c1: i1 = ult %j, i64 7\n"
+                             "  %c: i1 = and %c0, %c1\n"
+                             "  br %c, in, out\n"
+                             "in:\n"
+                             "  %a: i32 = load %px align 4\n"
+                             "  %d: i32 = add %a, 2\n"
+                             "  store %d, %px align 4\n"
+                             "  jmp out\n"
+                             "out:\n"
+                             "  barrier device device acq_rel global\n"
+                             "  %g: i64 = group_id 0\n"
+                             "  %e: i1 = ult %g, i64 2\n"
+                             "  br %e, more, end\n"
+                             "more:\n"
+                             "  %f: i32 = load %px align 4\n"
+                             "  %h: i32 = mul %f, 5\n"
+                             "  store %h, %px align 4\n"
+                             "  jmp end\n"
+                             "end:\n"
+                             "  ret\n"
+                             "}\n";
+
 static void set_up(void) { in_folder_with(kernels); }
 
 TestSuite(cpu_run, .init = set_up, .fini = leave_folder);
@@ -340,6 +374,32 @@ Test(cpu_run, all_groups_wait_for_each_other) {
         expect_ring(devices[k], "global 999 local 37 offset 5", 999);
         expect_ring(devices[k], "global 30, 14 local 15, 2 offset 1, 2", 420);
         expect_ring(devices[k], "global 7000", 7000);
+    }
+}
+
+Test(cpu_run, phases_of_some_items) {
+    static const struct {
+        const char *range, *expect;
+    } rows[] = {{"global 64, 16 local 8, 4",
+                 "p[0] = 15\nexpect p[15..16] = 15, 3\nexpect p[399] = 15\n"
+                 "expect p[403..404] = 3, 1\nexpect p[448..449] = 5, 5\n"
+                 "expect p[463..464] = 5, 1\nexpect p[1023] = 1\n"},
+                {"global 64, 16 local 8, 4 offset 3, 2",
+                 "p[271..273] = 15, 3, 1\nexpect p[335..336] = 5, 1\nexpect p[1023] = 1\n"},
+                {"global 64 local 16", "p[18..20] = 15, 15, 5\nexpect p[31..32] = 5, 1\n"},
+                {"global 64 local 16 offset 30", "p[0] = 5\nexpect p[31..32] = 5, 1\n"}};
+    write_file("k.ir", corner);
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+        static const char *const devices[] = {"check", "cpu"};
+        char text[600];
+        snprintf(text, sizeof text,
+                 "buffer p i32[1024]\nlaunch \"k.ir\":corner %s args p\nexpect %s", rows[k].range,
+                 rows[k].expect);
+        for (unsigned d = 0; d < 2; d++) {
+            const spvf_run_options o = {.size = sizeof o, .device = devices[d]};
+            cr_expect_eq(run_text(text, &o), SPVF_OK, "%s, %s: %s", devices[d], rows[k].range,
+                         messages);
+        }
     }
 }
 
