@@ -3,7 +3,8 @@
  * One `ptx_writer` lives while a module is written, one `ptx_func` while a function is.  The steps:
  *
  *   write.c      the driver: variables, functions, and the head, which says what all of it needs
- *   func.c       entry points, their parameters, blocks, phis and branches
+ *   func.c       entry points, their parameters and blocks
+ *   branch.c     the ends of blocks: phis, branches, switches
  *   edges.c      numbers edges, by which phis have their operands
  *   inst.c       finds the file that writes an instruction
  *
@@ -12,6 +13,7 @@
  *   wide.c       products of 64 bits of numbers of 32 bits
  *   convert.c    conversions, and the same bits as another type
  *   structs.c    which structs by value are read where they were given
+ *   local.c      variables in local memory
  *   lanes.c      vectors, which are as many registers as they have lanes
  *   memory.c     addresses, loads, stores, copies
  *   atomic.c     atomic operations, fences, barriers
@@ -58,9 +60,10 @@ typedef struct {
     ir_text variables;
     ir_vec(ptx_parts) functions;
     uint8_t first_row[IR_OP_COUNT]; /* by operation (ptx_index_rows) */
-    bool has_group_memory;          /* for what the items of a work-group do together */
-    bool has_dynamic_local;         /* local memory whose size the launch gives */
-    bool has_grid_barrier;          /* barriers of all work-groups, and the word that they change */
+    ir_map named;           /* variables in local memory that are no part of the dynamic one */
+    bool has_group_memory;  /* for what the items of a work-group do together */
+    bool has_dynamic_local; /* local memory whose size the launch gives */
+    bool has_grid_barrier;  /* barriers of all work-groups, and the word that they change */
 } ptx_writer;
 
 typedef ir_vec(const char *) ptx_names;
@@ -74,8 +77,10 @@ typedef struct {
     uint32_t count[PTX_CLASSES];  /* registers so far */
     ptx_names names[PTX_CLASSES]; /* of registers, as far as they have been asked for */
     uint32_t labels;              /* besides those of blocks */
-    ir_text variables, body;      /* of the function */
-    const ir_inst *inst;          /* that is being written, or NULL */
+    cg_ptx_hidden hidden;
+    ir_map places; /* of variables in local memory, + 1, if they are in its dynamic part */
+    ir_text variables, body; /* of the function */
+    const ir_inst *inst;     /* that is being written, or NULL */
 } ptx_func;
 
 /* ------------------------------------------------------------------------------ text (values.c) */
@@ -199,6 +204,9 @@ const char *ptx_space_of(const ptx_func *fn, const ir_inst *address);
 const ir_inst *ptx_origin(const ir_inst *address);
 /* "[%rd1+8]" */
 const char *ptx_place(ptx_func *fn, const ir_inst *address, int64_t more);
+/* Bytes of variables at the beginning of the dynamic part of local memory, or 0; and their places
+ * there, + 1, by variable (local.c). */
+uint64_t ptx_place_variables(const ir_func *f, ir_map *places, ir_arena *arena);
 /* Fills in_param (structs.c). */
 void ptx_find_structs(ptx_func *fn);
 
@@ -208,5 +216,8 @@ void ptx_write_function(ptx_writer *w, ir_func *f);
 /* Numbers the edges of a function, so that a block can be asked which predecessor it is by one. */
 void ptx_number_edges(ptx_func *fn);
 unsigned ptx_place_of_edge(const ptx_func *fn, const ir_block *b, unsigned edge);
+/* The terminator of a block, with copies for the phis that it leads to (branch.c). */
+void ptx_write_end(ptx_func *fn, const ir_block *b);
+const char *ptx_block_name(ptx_func *fn, const ir_block *b);
 
 #endif

@@ -166,8 +166,20 @@ static const char *literal_in_register(ptx_func *fn, ptx_class c, uint64_t bits)
     return r;
 }
 
+/* Of a variable in the dynamic part of local memory. */
+static const char *dynamic_address(ptx_func *fn, const ir_global *g) {
+    const char *start = ptx_temporary(fn, PTX_B64), *r = ptx_temporary(fn, PTX_B64);
+    const uint64_t at = (uintptr_t)ir_map_get(&fn->places, (uintptr_t)g) - 1;
+    fn->w->has_dynamic_local = true;
+    ptx_put(fn, "mov.u64 %s, $local", start);
+    ptx_put(fn, "add.s64 %s, %s, %llu", r, start, (unsigned long long)at);
+    return r;
+}
+
 static const char *address_of(ptx_func *fn, const ir_global *g) {
+    if (g->space == IR_LOCAL && fn->hidden.variables) return dynamic_address(fn, g);
     const char *r = ptx_temporary(fn, PTX_B64);
+    if (g->space == IR_LOCAL) ir_map_set(fn->w->arena, &fn->w->named, (uintptr_t)g, fn->w);
     ptx_put(fn, "mov.u64 %s, %s", r, ptx_name(fn->w, g->name));
     return r;
 }

@@ -98,6 +98,7 @@ static void write_variable(ptx_writer *w, const ir_global *g) {
     unsigned align = g->align ? g->align : (unsigned)ir_alignof(w->m, g->type);
     const char *space = g->space == IR_LOCAL ? ".shared" : ".global";
     unsigned long long words = (size + 7) / 8;
+    if (g->space == IR_LOCAL && !ir_map_get(&w->named, (uintptr_t)g)) return;
     if (g->space == IR_PRIVATE) refuse_variable(w, g, "is in private memory");
     if (g->nreloc)
         ir_putf(&w->variables, "%s .align %u .u64 %s[%llu]", space, align < 8 ? 8 : align,

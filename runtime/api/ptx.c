@@ -83,7 +83,7 @@ static void describe(job *j, const ir_func *f, const change *c) {
                          .phases = c->phases,
                          .parts = c->parts,
                          .prints = c->prints,
-                         .hidden = cg_ptx_hidden_of(f, &j->options->code),
+                         .hidden = cg_ptx_hidden_of(f, &j->options->code, j->arena),
                          .observes_groups = c->observes_groups};
     memcpy(k->local, f->attrs.local_size, sizeof k->local);
     memcpy(k->coarsened, f->attrs.coarsened, sizeof k->coarsened);

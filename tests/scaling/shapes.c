@@ -284,6 +284,8 @@ const shape shapes[] = {
     {"thread-nest", "depth of loops", shape_nest, 16, THREADS},
     {"thread-phis", "phis of a loop", shape_phis, 250, THREADS},
     {"thread-switch", "cases, and arguments of a phi", shape_switch, 250, THREADS},
+    {"close-cases", "cases that lie close together", shape_close_cases, 250, THREADS},
+    {"given-struct", "members of a struct by value", shape_given_struct, 250, THREADS},
     {"coarsened", "kernels whose threads run several items", shape_coarsened, 32, THREADS},
     {"stepping", "loops whose addresses step", shape_stepping, 125, THREADS},
     {"private-arrays", "private arrays with indices", shape_private_arrays, 32, THREADS},

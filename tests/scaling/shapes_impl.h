@@ -40,7 +40,8 @@ shape_fn shape_item_loops, shape_index_sets, shape_rows, shape_contiguous, shape
     shape_left_nest, shape_masks, shape_nested_masks, shape_lane_arrays;
 
 /* thread_shapes.c */
-shape_fn shape_coarsened, shape_stepping, shape_private_arrays;
+shape_fn shape_coarsened, shape_stepping, shape_private_arrays, shape_close_cases,
+    shape_given_struct;
 
 /* declared_shapes.c */
 shape_fn shape_specs, shape_table, shape_table_of_addresses, shape_exports, shape_closure,

@@ -80,3 +80,34 @@ void shape_private_arrays(FILE *out, uint32_t n) {
                   "  %x#: i32 = sub %l#, $\n");
     shape_end_series(out, n);
 }
+
+/* Cases of a switch that lie close together, every other one of which leads to the block after it. */
+void shape_close_cases(FILE *out, uint32_t n) {
+    shape_begin(out, "k", "");
+    fputs("  switch %v, other [", out);
+    for (uint32_t k = 0; k < n; k++)
+        shape_put(out, k, k % 2 ? "{s}{}: join" : "{s}{}: c#", k ? ", " : "", 2 * k);
+    fputs("]\n", out);
+    for (uint32_t k = 0; k < n; k += 2)
+        shape_put(out, k, "c#:\n  %x#: i32 = mul %g, {}\n  jmp join\n", 5 * k + 3);
+    fputs("other:\n  jmp join\njoin:\n  %r: i32 = phi [other: %v", out);
+    for (uint32_t k = 1; k < n; k += 2) fputs(", entry: %g", out);
+    for (uint32_t k = 0; k < n; k += 2) shape_put(out, k, ", c#: %x#");
+    fputs("]\n", out);
+    shape_end(out, "%r");
+}
+
+/* Members of a struct by value, at indices that are not known. */
+void shape_given_struct(FILE *out, uint32_t n) {
+    shape_begin(out, "k", ", %s: ptr.private byval(4096) align 4");
+    for (uint32_t k = 0; k < n; k++)
+        shape_put(out, k,
+                  "  %m#: i32 = mul $, {}\n"
+                  "  %i#: i32 = and %m#, 1023\n"
+                  "  %w#: i64 = zext %i#\n"
+                  "  %o#: i64 = shl %w#, 2\n"
+                  "  %p#: ptr.private = ptradd %s, %o#\n"
+                  "  %x#: i32 = load %p# align 4\n",
+                  2 * k + 3);
+    shape_end_series(out, n);
+}

@@ -96,6 +96,7 @@ static void make_room(parameters *p, size_t n, ir_arena *scratch) {
 }
 
 static void list_parameters(cuda *d, const rt_launch *l, const cuda_grid *g, parameters *p) {
+    p->shared = l->function->hidden.variables; /* a multiple of LOCAL_ALIGN */
     for (size_t n = 0; n < l->count; n++) add_argument(p, &l->args[n]);
     if (l->function->phases.n) {
         add_number(p, cuda_keep(d, l->function, g));

@@ -77,7 +77,8 @@ static rt_function *find_code(cuda *d, const rt_launch *l, unsigned facts, cuda_
     rt_function *f = with.function = cuda_find_variant(d, l->function, facts | CUDA_TOGETHER);
     to->way = CUDA_NO_CODE;
     if (!f || threads_of(g) > f->threads || !cuda_shape(d, &with, g)) return NULL;
-    to->room = (uint64_t)room_of(d, f, threads_of(g), cuda_local_bytes(l)) * d->processors;
+    to->room = (uint64_t)room_of(d, f, threads_of(g), f->hidden.variables + cuda_local_bytes(l)) *
+               d->processors;
     to->way = CUDA_NO_ROOM;
     return to->room ? f : NULL;
 }

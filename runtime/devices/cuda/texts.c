@@ -7,7 +7,7 @@
  * code is not there.
  *
  *   entry  := hash of the text, n, { kernel }, n, { print }
- *   kernel := name, name in the text, facts · 16
+ *   kernel := name, name in the text, facts · 17
  *   print  := format, n, { kind, lanes, bits, limit }
  *
  * Numbers have 64 bits; a string is its length and its bytes.  Entries come with a checksum; still,
@@ -68,8 +68,8 @@ static void put_string(ir_text *out, const char *s) {
     if (n) ir_putn(out, s, n);
 }
 
-enum { FACTS = 16 };
-static_assert(sizeof(rt_ptx_kernel) == 600, "a new fact belongs in the entry");
+enum { FACTS = 17 };
+static_assert(sizeof(rt_ptx_kernel) == 616, "a new fact belongs in the entry");
 
 enum { EXTENT = 5 }; /* numbers */
 
@@ -82,11 +82,12 @@ static void put_extent(ir_text *out, const ir_extent *e) {
 }
 
 static void put_kernel(ir_text *out, const rt_ptx_kernel *k) {
-    const uint64_t facts[FACTS] = {
-        k->waits,           k->resident,        k->phases.n,     k->phases.item,
-        k->phases.group,    k->parts,           k->prints,       k->hidden.offset,
-        k->hidden.work_dim, k->observes_groups, k->local[0],     k->local[1],
-        k->local[2],        k->coarsened[0],    k->coarsened[1], k->coarsened[2]};
+    const uint64_t facts[FACTS] = {k->waits,           k->resident,        k->phases.n,
+                                   k->phases.item,     k->phases.group,    k->parts,
+                                   k->prints,          k->hidden.offset,   k->hidden.work_dim,
+                                   k->observes_groups, k->local[0],        k->local[1],
+                                   k->local[2],        k->coarsened[0],    k->coarsened[1],
+                                   k->coarsened[2],    k->hidden.variables};
     put_string(out, k->name);
     put_string(out, k->entry);
     for (unsigned n = 0; n < FACTS; n++) put(out, facts[n]);
@@ -165,7 +166,7 @@ static rt_ptx_kernel take_kernel(reader *r) {
     k.phases = (ir_phases){.n = f[2], .item = f[3], .group = f[4]};
     k.parts = f[5] <= PASS_BOXES ? (pass_parts)f[5] : PASS_WHOLE;
     k.prints = f[6] != 0;
-    k.hidden = (cg_ptx_hidden){.offset = f[7] != 0, .work_dim = f[8] != 0};
+    k.hidden = (cg_ptx_hidden){.offset = f[7] != 0, .work_dim = f[8] != 0, .variables = f[16]};
     k.observes_groups = f[9] != 0;
     for (unsigned n = 0; n < 3; n++) {
         k.local[n] = (uint32_t)f[10 + n];

@@ -8,6 +8,7 @@
 /* Kernels of which each fact is true once, with records of printf. */
 static const char many[] =
     "target 64\n"
+    "@large: local [16384 x i32] align 4\n"
     "kernel @rounds(%x: ptr.global of i32, %y: ptr.global of i32) {\n"
     "entry:\n"
     "  %i: i64 = global_id 0\n"
@@ -31,6 +32,7 @@ static const char many[] =
     "  %o: i64 = shl %i, 2\n"
     "  %p: ptr.global = ptradd %x, %o inbounds\n"
     "  store f32 1.0, %p align 4\n"
+    "  store i32 1, @large align 4\n"
     "  ret\n"
     "}\n";
 
@@ -67,6 +69,7 @@ static void expect_same_kernel(const rt_ptx_kernel *a, const rt_ptx_kernel *b) {
     cr_expect(!memcmp(&a->phases, &b->phases, sizeof a->phases));
     cr_expect_eq(a->parts, b->parts);
     cr_expect(a->hidden.offset == b->hidden.offset && a->hidden.work_dim == b->hidden.work_dim);
+    cr_expect_eq(a->hidden.variables, b->hidden.variables);
     cr_expect_eq(a->observes_groups, b->observes_groups);
     cr_expect(!memcmp(a->local, b->local, sizeof a->local));
     cr_expect(!memcmp(a->coarsened, b->coarsened, sizeof a->coarsened));

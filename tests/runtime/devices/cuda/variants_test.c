@@ -172,3 +172,49 @@ Test(cuda_variants, code_with_fewer_threads_than_the_group_is_not_taken) {
     expect_blocks(&l, MANY / GROUP, WHOLE);
     end(&l);
 }
+
+/* ------------------------------------------------------------------------------------ local memory */
+
+enum { LARGE_LOCAL = 65536 };
+
+static const char local[] = "target 64\n"
+                            "@large: local [16384 x i32] align 4\n"
+                            "kernel @k(%x: ptr.global, %l: ptr.local, %m: ptr.local) {\n"
+                            "entry:\n"
+                            "  store i32 1, @large align 4\n"
+                            "  store i32 2, %l align 4\n"
+                            "  store i32 3, %m align 4\n"
+                            "  %v: i32 = load @large align 4\n"
+                            "  store %v, %x align 4\n"
+                            "  ret\n}\n";
+
+static void launch_local(void *arg) {
+    const rt_arg args[] = {rt_memory_arg(arg, 0), rt_local_arg(100), rt_local_arg(8)};
+    const spvf_range range = {.dims = 1, .global = {GROUP}, .local = {GROUP}};
+    rt_device_launch(
+        bench.device,
+        &(rt_launch){.function = find("k"), .range = &range, .args = args, .count = 3});
+}
+
+static unsigned word_of(const fake_cuda_launch *l, unsigned param) {
+    unsigned word;
+    memcpy(&word, l->value[param], sizeof word);
+    return word;
+}
+
+Test(cuda_variants, more_variables_than_a_module_may_declare_come_before_local_arguments) {
+    open_bench(local);
+    fake_cuda_run_with(skip_launch);
+    rt_memory *x = new_memory(NULL, 4);
+    fake_cuda_forget();
+    cr_assert(try_to(launch_local, x), "%s", messages);
+    cr_assert_eq(fake_cuda_launches(), 1);
+    const fake_cuda_launch *l = fake_cuda_launch_at(0);
+    cr_expect_eq(l->shared, LARGE_LOCAL + 128 + 128, "%u bytes", l->shared);
+    cr_expect_eq(word_of(l, 1), LARGE_LOCAL);
+    cr_expect_eq(word_of(l, 2), LARGE_LOCAL + 128);
+    cr_expect_eq(fake_cuda_count("cuFuncSetAttribute"), 1);
+    bench.device->driver->release(bench.device, x);
+    close_bench();
+    remove_cache_folder();
+}
