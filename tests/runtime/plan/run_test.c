@@ -306,11 +306,11 @@ Test(run, endless_groups_are_stopped) {
 
 Test(run, what_is_missing_has_a_place) {
     expect_run("launch \"nope.spv\":k global 1\n", SPVF_ERROR_IO,
-               "p:1:8: error: nope.spv: cannot be opened\n");
+               "p:1:8: error: nope.spv: cannot be opened: No such file or directory\n");
     expect_run("buffer x i32[1] = 0\nbuffer y i32[4] = file \"nope.bin\"\n", SPVF_ERROR_IO,
-               "p:2:8: error: nope.bin: cannot be opened\n");
+               "p:2:8: error: nope.bin: cannot be opened: No such file or directory\n");
     expect_run("buffer x i32[1] = 0\nwrite x \"no/where\"\n", SPVF_ERROR_IO,
-               "p:2:7: error: no/where: cannot be written\n");
+               "p:2:7: error: no/where: cannot be written: No such file or directory\n");
 }
 
 static const char refused[] = "buffer x i32[64] = 0\n"
