@@ -38,7 +38,8 @@ typedef struct {
 enum { CG_PTX_MOST_THREADS = 1024 };
 enum { CG_PTX_ALIGN = 16, CG_PTX_DEPENDENT_SM = 90 };
 
-/* The least version of PTX that knows processor sm_N, times 10; 0: none does, or none is written. */
+/* The least version of PTX that knows processor sm_N, times 10; 0: none does, or none is
+ * written. */
 unsigned cg_ptx_version_of(unsigned sm);
 ir_target cg_ptx_target(const cg_ptx_options *options);
 /* Adds the module as PTX, whose kernels are code of work-items that has been lowered for that

@@ -1,11 +1,11 @@
 /* context.h — what everything of the compiler works in: a context with its messages, errors and
- * limits, arenas with arrays, maps and text in them, and the stages that are counted, timed and shown.
+ * limits, arenas with arrays, maps and text in them, and the stages that are counted, timed and
+ * shown.
  *
  * Memory: what an arena gives lives as long as the arena, and is freed with it.
  * Errors: bad input and lack of memory leave through ir_throw to the nearest ir_try; bugs assert,
  * which leaves there as well, as IR_ERR_INTERNAL with a message.
- * Threads: one context per thread at a time.
- */
+ * Threads: one context per thread at a time. */
 #ifndef SPVFUSE_IR_CONTEXT_H
 #define SPVFUSE_IR_CONTEXT_H
 
@@ -148,7 +148,7 @@ typedef struct {
     const ir_inspection *inspection; /* or NULL */
     ir_saver *save;                  /* for a failed assertion; or NULL */
     void *save_user;
-    ir_counts *counts;               /* NULL: nothing is counted */
+    ir_counts *counts; /* NULL: nothing is counted */
     unsigned warnings;
 } ir_ctx;
 

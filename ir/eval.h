@@ -22,8 +22,8 @@ uint64_t ir_fp_round_int(ir_kind k, uint64_t a, ir_round mode); /* to an integra
 uint64_t ir_fp_round_away(ir_kind k, uint64_t a);               /* ties away from zero: round() */
 uint64_t ir_fp_convert(ir_kind to, ir_kind from, uint64_t a, ir_round mode);
 uint64_t ir_fp_from_int(ir_kind to, uint64_t a, bool is_signed, ir_round mode);
-/* To an integer of `bits` bits.  Out of range: clamped when round.sat (NaN: 0), otherwise a value that is
- * always the same but not specified. */
+/* To an integer of `bits` bits.  Out of range: clamped when round.sat (NaN: 0), otherwise a value
+ * that is always the same but not specified. */
 uint64_t ir_fp_to_int(ir_kind from, uint64_t a, unsigned bits, bool is_signed, ir_rounding round);
 int ir_fp_compare(ir_kind k, uint64_t a, uint64_t b);  /* -1, 0, 1; 2: unordered */
 uint64_t ir_fp_min(ir_kind k, uint64_t a, uint64_t b); /* fmin: the other operand when one is NaN */
@@ -79,7 +79,8 @@ ir_inst *ir_fold(ir_func *f, const ir_inst *i);
  * host's double and long double allow, about 1 ulp for f64. */
 uint64_t ir_math1(ir_op op, ir_kind k, uint64_t a);
 uint64_t ir_math2(ir_op op, ir_kind k, uint64_t a, uint64_t b);
-/* Whole-vector functions (dot, cross, length, distance, normalize, fast_…) on operands of type t. */
+/* Whole-vector functions (dot, cross, length, distance, normalize, fast_…) on operands of type
+ * t. */
 void ir_math_vector(ir_op op, ir_type t, const uint64_t *a, const uint64_t *b, uint64_t *out);
 
 #endif

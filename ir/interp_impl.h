@@ -148,8 +148,8 @@ static inline uint32_t ir_step_slot(const ir_frame *f, const ir_step *s, unsigne
 
 /* Steps that neither branch nor touch memory (interp_eval.c). */
 void ir_interp_value(ir_interp *w, ir_frame *f, const ir_step *s);
-/* Undef mask of a lane of the result, whose first operands x have masks u; not all masks of operands
- * are 0. */
+/* Undef mask of a lane of the result, whose first operands x have masks u; not all masks of
+ * operands are 0. */
 uint8_t ir_interp_spread(const ir_step *s, const uint64_t x[2], const uint8_t u[2]);
 /* Steps that touch memory (interp_mem.c). */
 void ir_interp_memory(ir_interp *w, ir_frame *f, const ir_step *s);

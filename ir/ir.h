@@ -274,8 +274,8 @@ enum {
     /* Of a load of an address, what holds for the memory that it leads to: */
     IR_MEM_NOALIAS = 4, /* no address leads there that is not made from it */
     IR_MEM_LINE = 8,    /* it begins at a multiple of IR_LINE bytes */
-    /* Accesses for several lanes may read what all of them have, and write back what those have that
-     * do not access it. */
+    /* Accesses for several lanes may read what all of them have, and write back what those have
+     * that do not access it. */
     IR_MEM_WHOLE = 16
 };
 enum { IR_LINE = 64 };
@@ -443,11 +443,11 @@ bool ir_is_cheap(const ir_inst *i);
  * The first block of a function is its entry and has no predecessor. */
 
 /* Facts about a loop, at its header: whether to unroll it, and whether its iterations are
- * work-items.  A part may leave any number of its last items, also all, to what follows: phis of its
- * exit whose value is its bound say where it has ended.  Ends are few items around such a part.
- * The iterations of a loop over rows are loops over items.  The iterations
- * of a loop over components are lanes of vectors that items have; those of a loop over lanes are the
- * items of one sub-group. */
+ * work-items.  A part may leave any number of its last items, also all, to what follows: phis of
+ * its exit whose value is its bound say where it has ended.  Ends are few items around such a part.
+ * The iterations of a loop over rows are loops over items.  The iterations of a loop over
+ * components are lanes of vectors that items have; those of a loop over lanes are the items of one
+ * sub-group. */
 enum {
     IR_LOOP_UNROLL = 1,
     IR_LOOP_NO_UNROLL = 2,
@@ -704,7 +704,8 @@ ir_global *ir_global_new(ir_module *m, const char *name, ir_space space, ir_type
 ir_global *ir_global_find(const ir_module *m, const char *name);
 void ir_global_remove(ir_global *g);
 const ir_line *ir_line_of(const ir_module *m, uint32_t word); /* NULL: unknown (lines.c) */
-/* From here on, a loc is a key of the line table and no word offset: its line is imported or made. */
+/* From here on, a loc is a key of the line table and no word offset: its line is imported or
+ * made. */
 enum { IR_LOC_MADE = 1 << 30 };
 uint32_t ir_make_loc(ir_module *m, ir_line line); /* of that place; 0: there is no room (lines.c) */
 /* The word offset that a message about a loc shows; 0: none. */

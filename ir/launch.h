@@ -48,7 +48,8 @@ typedef struct {
     uint64_t scratch_item; /* bytes for each work-item besides; their number is rounded up to 64 */
 } ir_group_need;
 
-/* What a phase asks about the range, besides ids: linear ids depend on all sizes but the last one. */
+/* What a phase asks about the range, besides ids: linear ids depend on all sizes but the last
+ * one. */
 typedef enum { IR_ASKS_NOTHING, IR_ASKS_LINEAR_IDS, IR_ASKS_SIZES } ir_question;
 
 /* Which work-items do anything in a phase: those whose global id, which counts from the offset, is

@@ -28,7 +28,8 @@ typedef struct {
     bool specialized; /* code is made for its value */
 } ir_layout_member;
 
-/* The bytes of a parameter, in ascending order of offsets.  Bytes that are not named are padding. */
+/* The bytes of a parameter, in ascending order of offsets.  Bytes that are not named are
+ * padding. */
 typedef struct {
     const char *kernel;
     uint32_t param; /* as the kernel is read */

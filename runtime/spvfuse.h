@@ -80,7 +80,8 @@ SPVF_API const char *spvf_status_name(spvf_status status);
 
 /* SPVF_VERSION of the library that runs, which may be newer than the headers.  Any thread. */
 SPVF_API uint32_t spvf_version(void);
-/* The version of the library that runs as text: "0.1.0".  The text is the library's.  Any thread. */
+/* The version of the library that runs as text: "0.1.0".  The text is the library's.  Any
+ * thread. */
 SPVF_API const char *spvf_version_text(void);
 /* What the library can do on this machine, as words with spaces between them; NULL: it cannot, or
  * there is no feature of that name.
@@ -95,7 +96,8 @@ SPVF_API const char *spvf_version_text(void);
  * Each is looked for once in a process, when it is asked for, which may take a second.  The text is
  * the library's, for the life of the process.  Any thread. */
 SPVF_API const char *spvf_feature(const char *name);
-/* The names of features, with a description for people (or NULL); NULL from `index` out of range. */
+/* The names of features, with a description for people (or NULL); NULL from `index` out of
+ * range. */
 SPVF_API const char *spvf_feature_name(size_t index, const char **description);
 
 /* -------------------------------------------------------------------------------------- context */
@@ -141,32 +143,32 @@ typedef struct {
     void (*message)(void *user, const spvf_message *message); /* NULL: messages are dropped */
     void *message_user;
     size_t memory_limit; /* bytes held at once; 0: none */
-    /* spvf_context_reproducer writes so many of the last fusions of the context and launches of devices
-     * that were opened with it; 0: none are remembered */
+    /* spvf_context_reproducer writes so many of the last fusions of the context and launches of
+     * devices that were opened with it; 0: none are remembered */
     uint32_t remember;
     size_t remember_contents; /* with what buffers of at most so many bytes held before them */
     size_t remember_bytes;    /* all of that has at most so many bytes; 0: 256 MiB */
 } spvf_context_options;
 
-/* Makes a context, which is to be destroyed; options NULL: defaults.  SPVF_ERROR_ARGUMENT: out is NULL, the
- * options have no size, or only one of `allocate` and `release` is given.  SPVF_ERROR_MEMORY.
- * Nothing tells why, since there is no callback yet. */
+/* Makes a context, which is to be destroyed; options NULL: defaults.  SPVF_ERROR_ARGUMENT: out is
+ * NULL, the options have no size, or only one of `allocate` and `release` is given.
+ * SPVF_ERROR_MEMORY.  Nothing tells why, since there is no callback yet. */
 SPVF_API spvf_status spvf_context_create(const spvf_context_options *options, spvf_context **out);
 /* Frees the context, once all that was made with it is destroyed; NULL: nothing happens. */
 SPVF_API void spvf_context_destroy(spvf_context *context);
-/* Writes what the context remembers, as its options say, to a folder, which is made if it is not there:
- * the last launches of devices that were opened with the context, by queues, graphs or plans, and
- * its last fusions, the first one first.  Each is a plan, which `spvfuse run` and spvf_plan_load
- * repeat without the program (docs/DEBUGGING.md); what was launched together is one.  Values,
- * ranges, sizes of memory and, with `remember_contents`, what memory held before are those of the
- * launch; other contents are made up, and comments in the plan say so.  A launch is remembered
- * before it runs, so a fault, a wrong result or an error can be reported after it.  What is
- * remembered takes memory from malloc; a launch waits until its memory has been copied, and on
- * devices with memory of their own, until what was launched before has ended.  Contexts that remember
- * nothing cost nothing.  The files hold data of the program.
- * *plans, or NULL: how many plans were written.  By any thread that may use the context; others
- * that launch wait until the files are written.  SPVF_ERROR_ARGUMENT: a pointer is NULL, or `remember` is 0.  SPVF_ERROR_IO, with a
- * message: a file cannot be written; those before it are there.  SPVF_ERROR_MEMORY. */
+/* Writes what the context remembers, as its options say, to a folder, which is made if it is not
+ * there: the last launches of devices that were opened with the context, by queues, graphs or
+ * plans, and its last fusions, the first one first.  Each is a plan, which `spvfuse run` and
+ * spvf_plan_load repeat without the program (docs/DEBUGGING.md); what was launched together is one.
+ * Values, ranges, sizes of memory and, with `remember_contents`, what memory held before are those
+ * of the launch; other contents are made up, and comments in the plan say so.  A launch is
+ * remembered before it runs, so a fault, a wrong result or an error can be reported after it.  What
+ * is remembered takes memory from malloc; a launch waits until its memory has been copied, and on
+ * devices with memory of their own, until what was launched before has ended.  Contexts that
+ * remember nothing cost nothing.  The files hold data of the program.  *plans, or NULL: how many
+ * plans were written.  By any thread that may use the context; others that launch wait until the
+ * files are written.  SPVF_ERROR_ARGUMENT: a pointer is NULL, or `remember` is 0.  SPVF_ERROR_IO,
+ * with a message: a file cannot be written; those before it are there.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_context_reproducer(spvf_context *context, const char *folder,
                                              size_t *plans);
 
@@ -194,14 +196,14 @@ typedef struct {
     size_t call_count;
 } spvf_definition;
 
-/* What a module does not say of structs that its kernels take by value, their closures.  The same can
- * be declared as text: docs/IR.md has the grammar, docs/PASSES.md what pass `closures` makes of it.
- * The library keeps nothing of these structs.  What is wrong fails the load with SPVF_ERROR_INPUT and
- * a message whose `name` is "overlap", "layout-mismatch", "special-in-union", "init-missing",
- * "init-type", "area-too-large", "recursion", "called" or "name-clash". */
+/* What a module does not say of structs that its kernels take by value, their closures.  The same
+ * can be declared as text: docs/IR.md has the grammar, docs/PASSES.md what pass `closures` makes of
+ * it.  The library keeps nothing of these structs.  What is wrong fails the load with
+ * SPVF_ERROR_INPUT and a message whose `name` is "overlap", "layout-mismatch", "special-in-union",
+ * "init-missing", "init-type", "area-too-large", "recursion", "called" or "name-clash". */
 
-/* A value if `type` is not NULL; otherwise a special if `init` is not NULL; otherwise bytes without a
- * type, as of a union or of bit-fields.  Fixed. */
+/* A value if `type` is not NULL; otherwise a special if `init` is not NULL; otherwise bytes without
+ * a type, as of a union or of bit-fields.  Fixed. */
 typedef struct {
     const char *name; /* or NULL */
     uint64_t offset;  /* bytes from the beginning of the struct */
@@ -211,8 +213,8 @@ typedef struct {
     bool specialized;            /* code is made for its value (docs/DEVICES.md) */
 } spvf_layout_member;
 
-/* The struct that a kernel takes as argument `arg`, counted as it is read.  Members in ascending order
- * of offsets; other bytes are padding.  Fixed. */
+/* The struct that a kernel takes as argument `arg`, counted as it is read.  Members in ascending
+ * order of offsets; other bytes are padding.  Fixed. */
 typedef struct {
     const char *kernel;
     uint32_t arg;
@@ -253,26 +255,28 @@ typedef struct {
      * from then on: a module that is written as SPIR-V has no specialization constants left. */
     const spvf_spec_value *specs;
     size_t spec_count;
-    /* Kernels that take structs with pointers by value, as SYCL compilers make them, get a parameter
-     * for each member of such a struct, in ascending order of offsets (spvf_arg_info.closure).  Bytes
-     * between members are parameters, too, as unions may use them; spvf_module_optimize drops those
-     * that nothing reads. */
+    /* Kernels that take structs with pointers by value, as SYCL compilers make them, get a
+     * parameter for each member of such a struct, in ascending order of offsets
+     * (spvf_arg_info.closure).  Bytes between members are parameters, too, as unions may use them;
+     * spvf_module_optimize drops those that nothing reads. */
     bool closures;
-    /* Arguments by value of which devices cpu and cuda make constants: for each of a few values that
-     * launches give them there is code of its own (docs/DEVICES.md).  The annotation "specialized" in
-     * SPIR-V says the same of a parameter, or of a member of a struct that is taken apart. */
+    /* Arguments by value of which devices cpu and cuda make constants: for each of a few values
+     * that launches give them there is code of its own (docs/DEVICES.md).  The annotation
+     * "specialized" in SPIR-V says the same of a parameter, or of a member of a struct that is
+     * taken apart. */
     const spvf_marked_arg *specialized;
     size_t specialized_count;
     /* Functions that are put together from others before anything else is done with the module. */
     const spvf_definition *definitions;
     size_t definition_count;
-    /* What the module will run on: the name of a device or of a target of spvf_module_emit.  Queries
-     * about the device, which compilers leave as calls, become constants (docs/DEVICES.md).  NULL:
-     * they stay; spvf_program_create and plans answer them for their device. */
+    /* What the module will run on: the name of a device or of a target of spvf_module_emit.
+     * Queries about the device, which compilers leave as calls, become constants (docs/DEVICES.md).
+     * NULL: they stay; spvf_program_create and plans answer them for their device. */
     const char *target;
     const spvf_layout *layout; /* of such structs, asks for `closures`, too; or NULL */
-    /* Not NULL: the bytes are OpenCL C, which an installed clang compiles in another process, and this
-     * is its options as those of clBuildProgram (docs/OPENCL.md).  What it says are messages. */
+    /* Not NULL: the bytes are OpenCL C, which an installed clang compiles in another process, and
+     * this is its options as those of clBuildProgram (docs/OPENCL.md).  What it says are
+     * messages. */
     const char *opencl_c;
 } spvf_module_options;
 
@@ -325,8 +329,8 @@ typedef struct {
     bool spilled;           /* a member: a constant buffer with all `size` bytes of the struct */
     bool used;              /* the kernel uses it, as far as passes have found out */
     spvf_arg_access access; /* of the kernel to the memory that a pointer leads to, at most */
-    /* Of a value, also where the module names no type: how many numbers it is, 1 or those of a vector;
-     * 0: it is none, or that is not known.  A vector of 3 has room for 4. */
+    /* Of a value, also where the module names no type: how many numbers it is, 1 or those of a
+     * vector; 0: it is none, or that is not known.  A vector of 3 has room for 4. */
     uint32_t numbers;
     bool floating; /* they are floating-point numbers */
 } spvf_arg_info;
@@ -343,8 +347,8 @@ typedef struct {
     /* As the kernel was read: what a host sets, and spvf_arg_info.closure counts. */
     const spvf_arg_info *const *host_args;
     size_t host_arg_count;
-    /* As closures were taken apart, before spvf_module_optimize dropped what is not used: bit n % 64
-     * of arg_mask[n / 64] says whether parameter n of those is still one of args. */
+    /* As closures were taken apart, before spvf_module_optimize dropped what is not used: bit n %
+     * 64 of arg_mask[n / 64] says whether parameter n of those is still one of args. */
     size_t all_arg_count;
     const uint64_t *arg_mask;
 } spvf_kernel_info;
@@ -353,11 +357,11 @@ typedef struct {
 typedef void spvf_set_argument(void *user, size_t index, const void *bytes);
 /* Takes apart what a host gives for one of host_args, the bytes of a value: calls `set` for each of
  * args that is a part of it, with its index and its bytes, for a pointer the address; for a buffer
- * that is `spilled`, all bytes of the struct.  `special` is called for each that a special member is
- * made of, with the bytes of the host's object at that place.  For callers of
+ * that is `spilled`, all bytes of the struct.  `special` is called for each that a special member
+ * is made of, with the bytes of the host's object at that place.  For callers of
  * spvf_module_options.closures and layout.  Both are called in the order of args, during the call.
- * SPVF_ERROR_ARGUMENT, before any call: that is no value of so many bytes, or there is a special and
- * no function for it. */
+ * SPVF_ERROR_ARGUMENT, before any call: that is no value of so many bytes, or there is a special
+ * and no function for it. */
 SPVF_API spvf_status spvf_closure_arguments(const spvf_kernel_info *kernel, size_t host_arg,
                                             const void *bytes, size_t size, spvf_set_argument *set,
                                             spvf_set_argument *special, void *user);
@@ -372,8 +376,8 @@ SPVF_API const spvf_kernel_info *spvf_module_find_kernel(const spvf_module *modu
                                                          const char *name);
 /* How many specialization constants the module has; 0 of NULL. */
 SPVF_API size_t spvf_module_spec_count(const spvf_module *module);
-/* The specialization constant `index`, from 0: its id and the value in force, and how many bits it has, 1 for a
- * bool; `bits` may be NULL.  SPVF_ERROR_ARGUMENT: there is none. */
+/* The specialization constant `index`, from 0: its id and the value in force, and how many bits it
+ * has, 1 for a bool; `bits` may be NULL.  SPVF_ERROR_ARGUMENT: there is none. */
 SPVF_API spvf_status spvf_module_spec(const spvf_module *module, size_t index,
                                       spvf_spec_value *value, uint32_t *bits);
 
@@ -387,8 +391,9 @@ typedef struct {
     size_t size;        /* sizeof(spvf_pass_options) */
     const char *passes; /* comma-separated names; NULL: the standard pipeline */
     bool verify_each;   /* check the IR after every pass, and allocations of registers */
-    /* Switches name a pass, for spvf_context_inspect also a stage of native code, or give its number:
-     * passes and stages are counted from 1 in a context, in the order in which they begin. */
+    /* Switches name a pass, for spvf_context_inspect also a stage of native code, or give its
+     * number: passes and stages are counted from 1 in a context, in the order in which they
+     * begin. */
     const char *dump_after; /* or "*": text of the code to `dump` */
     bool dump_changed;      /* only passes that changed something */
     const char *stop_after;
@@ -401,8 +406,8 @@ typedef struct {
     const spvf_range *range; /* that kernels are launched on, as far as `access` asks; or NULL */
     bool *stopped;           /* becomes true when the pipeline ends at stop_after; or NULL */
     bool stats;              /* of spvf_context_inspect: count what is done */
-    /* Of spvf_context_inspect: notes say for each loop over work-items how many of them an iteration
-     * runs, and by which forms of access, or why it runs one. */
+    /* Of spvf_context_inspect: notes say for each loop over work-items how many of them an
+     * iteration runs, and by which forms of access, or why it runs one. */
     bool remarks;
 } spvf_pass_options;
 
@@ -415,22 +420,22 @@ typedef struct {
 SPVF_API spvf_status spvf_module_optimize(spvf_module *module, const spvf_pass_options *options);
 /* Names and one-line descriptions of the passes; NULL from `index` out of range. */
 SPVF_API const char *spvf_pass_name(size_t index, const char **description);
-/* Names and one-line descriptions of the stages of native code, in the order in which they run; NULL
- * from `index` out of range. */
+/* Names and one-line descriptions of the stages of native code, in the order in which they run;
+ * NULL from `index` out of range. */
 SPVF_API const char *spvf_stage_name(size_t index, const char **description);
 /* Shows the native code that the context makes from here on, by spvf_module_emit or for launches,
- * as dump_after, dump_changed, verify_each, time, trace_rules, stats and remarks say; what else is in the options has
- * no effect.  SPVF_ERROR_ARGUMENT, after a message, if dump_after or stop_after name nothing.
- * NULL: shows it no longer.  Launches do not take code from the cache meanwhile. */
+ * as dump_after, dump_changed, verify_each, time, trace_rules, stats and remarks say; what else is
+ * in the options has no effect.  SPVF_ERROR_ARGUMENT, after a message, if dump_after or stop_after
+ * name nothing.  NULL: shows it no longer.  Launches do not take code from the cache meanwhile. */
 SPVF_API spvf_status spvf_context_inspect(spvf_context *context, const spvf_pass_options *options);
-/* Counters of what passes and stages do, by the context, while spvf_context_inspect asks for stats; a
- * note for each pass and stage has the instructions before and after it.  Names and descriptions;
+/* Counters of what passes and stages do, by the context, while spvf_context_inspect asks for stats;
+ * a note for each pass and stage has the instructions before and after it.  Names and descriptions;
  * NULL from `index` out of range. */
 SPVF_API const char *spvf_counter_name(size_t index, const char **description);
 /* What a counter has counted since stats were asked for; 0 if they were not. */
 SPVF_API uint64_t spvf_context_counter(const spvf_context *context, size_t index);
-/* Facts of the order of passes: the pass that is returned runs before *second runs for the first time, for the
- * reason *why; NULL from `index` out of range. */
+/* Facts of the order of passes: the pass that is returned runs before *second runs for the first
+ * time, for the reason *why; NULL from `index` out of range. */
 SPVF_API const char *spvf_pass_order(size_t index, const char **second, const char **why);
 
 /* Bytes made by the library; released with spvf_blob_destroy.  Fixed. */
@@ -451,10 +456,10 @@ SPVF_API void spvf_blob_destroy(spvf_blob *blob);
  * memory of each begins at a multiple of 16 bytes), ",threads=N" (work-groups have at most N
  * work-items) and ",coarsen=N" (threads may run 2 or 4 work-items, as a comment before the kernel
  * says); "cubin" likewise (what ptxas makes of that, SPVF_ERROR_DEVICE where it is not installed);
- * "x86_64" with ":v2" (SSE4.2), ":v3" (AVX2 and FMA; the default), ":v4" (AVX-512 F, BW, CD, DQ, VL)
- * or ":icelake" (AVX-512 IFMA, VBMI, VBMI2, VNNI, BITALG, VPOPCNTDQ, too): a linkable ELF object
- * with all kernels and a table of them, see spvf_native_kernel; a kernel that cannot run on a CPU
- * is left out, with a warning (SPVF_ERROR_REFUSED when none is left).  Options of x86_64,
+ * "x86_64" with ":v2" (SSE4.2), ":v3" (AVX2 and FMA; the default), ":v4" (AVX-512 F, BW, CD, DQ,
+ * VL) or ":icelake" (AVX-512 IFMA, VBMI, VBMI2, VNNI, BITALG, VPOPCNTDQ, too): a linkable ELF
+ * object with all kernels and a table of them, see spvf_native_kernel; a kernel that cannot run on
+ * a CPU is left out, with a warning (SPVF_ERROR_REFUSED when none is left).  Options of x86_64,
  * each after a comma: "text" (assembly, for GNU as and clang), "lines" (debug information),
  * "abi=nativecpu" (the functions and the table of DPC++'s Native CPU), "calls" (functions that each
  * work-item can run alone are called, not inlined), "regalloc=stack" (every value in memory),
@@ -553,7 +558,8 @@ typedef struct {
     /* The device runs the items of a work-group one after the other, as device cpu does: kernels
      * that are long without loops get a loop of their own, with a barrier in between. */
     bool serial;
-    /* It runs several of them at once, as lanes of vectors, where it can: kernels are split later. */
+    /* It runs several of them at once, as lanes of vectors, where it can: kernels are split
+     * later. */
     bool lanes;
 } spvf_fuse_options;
 
@@ -752,8 +758,8 @@ typedef enum {
     SPVF_FACT_SHORT_NUMBERS, /* global ids and integers by value have 15 bits */
     SPVF_FACTS
 } spvf_fact;
-/* The name of a fact, "local-size" as in the option "without=local-size" of device cpu.  NULL: there
- * is no such fact. */
+/* The name of a fact, "local-size" as in the option "without=local-size" of device cpu.  NULL:
+ * there is no such fact. */
 SPVF_API const char *spvf_fact_name(spvf_fact fact);
 /* A clause that says what a fact is of launches, for people.  NULL: there is no such fact. */
 SPVF_API const char *spvf_fact_text(spvf_fact fact);
@@ -794,7 +800,8 @@ struct spvf_explanation {
     uint64_t unfused_bytes, fused_bytes;
     double ceiling; /* the ratio: how much faster fusion can become; 0 when nothing moves */
     bool exact;
-    /* Of spvf_plan_explain_code: of the fused kernel, or of all members if the group was refused. */
+    /* Of spvf_plan_explain_code: of the fused kernel, or of all members if the group was
+     * refused. */
     const spvf_explained_code *const *codes;
     size_t code_count;
     const char *ir; /* with listings: the text of the fused kernel; otherwise NULL */
@@ -807,12 +814,13 @@ SPVF_API spvf_status spvf_explain(spvf_context *context, const spvf_fuse_options
                                   spvf_explanation **out);
 /* The explanation of what was fused; belongs to the fusion. */
 SPVF_API const spvf_explanation *spvf_fusion_explanation(const spvf_fusion *fusion);
-/* An explanation for people to read, as `spvfuse explain` prints it; to be given to free().  NULL: no
- * memory. */
+/* An explanation for people to read, as `spvfuse explain` prints it; to be given to free().  NULL:
+ * no memory. */
 SPVF_API char *spvf_explanation_text(const spvf_explanation *explanation);
-/* An explanation for programs: one value of JSON, in UTF-8, as docs/EXPLAIN.md lists it.  All keys are
- * there, in the same order; what is absent is null.  The text is the caller's, for free(); NULL: no
- * memory, or `explanation` is NULL.  Reads only the explanation, so several threads may do so. */
+/* An explanation for programs: one value of JSON, in UTF-8, as docs/EXPLAIN.md lists it.  All keys
+ * are there, in the same order; what is absent is null.  The text is the caller's, for free();
+ * NULL: no memory, or `explanation` is NULL.  Reads only the explanation, so several threads may do
+ * so. */
 SPVF_API char *spvf_explanation_json(const spvf_explanation *explanation);
 /* Frees an explanation, but none that belongs to a fusion or a message; NULL: nothing happens. */
 SPVF_API void spvf_explanation_destroy(spvf_explanation *explanation);
@@ -906,9 +914,10 @@ typedef struct {
     uint64_t foreign, damaged; /* verify: entries of other versions, and those that are no use */
 } spvf_cache_info;
 
-/* Tells of the cache of compiled kernels, or clears it: calls `answer` once, if all went well.  While others use the cache, it tells of some moment.
- * SPVF_ERROR_ARGUMENT: context or answer is NULL, or the action is unknown.  SPVF_ERROR_IO: an
- * entry cannot be removed.  SPVF_ERROR_MEMORY. */
+/* Tells of the cache of compiled kernels, or clears it: calls `answer` once, if all went well.
+ * While others use the cache, it tells of some moment.  SPVF_ERROR_ARGUMENT: context or answer is
+ * NULL, or the action is unknown.  SPVF_ERROR_IO: an entry cannot be removed.
+ * SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_cache(spvf_context *context, spvf_cache_action action,
                                 void (*answer)(void *user, const spvf_cache_info *info),
                                 void *user);

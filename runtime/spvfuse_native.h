@@ -14,7 +14,8 @@
 extern "C" {
 #endif
 
-/* What a kernel is called with.  Fixed, as all structs of this header: objects have code for them. */
+/* What a kernel is called with.  Fixed, as all structs of this header: objects have code for
+ * them. */
 typedef struct {
     uint64_t group_id[3];      /* of the group; run_block: of the first one */
     uint64_t group_end[3];     /* run_block: one more than that of the last one, per dimension */
@@ -61,9 +62,9 @@ typedef struct {
                        order, so one that is too small ends at its guard page */
 } spvf_native_kernel;
 
-/* An object that spvf_module_emit has written for this machine, in memory, without a linker: an image
- * that spvf_container_pick has chosen, say.  The bytes are not kept.  They are checked so that nothing
- * is read or written beyond them, but code runs as it is, so they must be trusted. */
+/* An object that spvf_module_emit has written for this machine, in memory, without a linker: an
+ * image that spvf_container_pick has chosen, say.  The bytes are not kept.  They are checked so
+ * that nothing is read or written beyond them, but code runs as it is, so they must be trusted. */
 typedef struct spvf_native spvf_native;
 /* Loads an object that spvf_module_emit has written for this machine, without a linker.
  * SPVF_ERROR_INPUT: it is damaged, or no such object.  SPVF_ERROR_REFUSED: it is for another

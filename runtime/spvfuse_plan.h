@@ -77,8 +77,8 @@ typedef struct {
      * written then.  NULL: nothing is measured. */
     void (*timing)(void *user, const spvf_timing *timing);
     void *timing_user;
-    /* Called at the end for each kernel with phases, if the device has several ways to run them; may
-     * be NULL. */
+    /* Called at the end for each kernel with phases, if the device has several ways to run them;
+     * may be NULL. */
     void (*phases)(void *user, const spvf_phase_run *run);
     void *phases_user;
     /* Told how much of the launches, or of what is measured, is done, from 0 to 1: after each of
@@ -115,8 +115,8 @@ SPVF_API size_t spvf_plan_group_count(const spvf_plan *plan);
 /* The name of group `index` of the plan; NULL when index is out of range.  Valid until the plan is
  * destroyed. */
 SPVF_API const char *spvf_plan_group_name(const spvf_plan *plan, size_t index);
-/* The file of the module of launch `index`, in groups or not, as the plan writes it; NULL when index
- * is out of range.  Valid until the plan is destroyed. */
+/* The file of the module of launch `index`, in groups or not, as the plan writes it; NULL when
+ * index is out of range.  Valid until the plan is destroyed. */
 SPVF_API const char *spvf_plan_module_file(const spvf_plan *plan, size_t index);
 /* Fuses group `index` of the plan without running anything, for any device.  The reason of a
  * refusal is a warning, as in a run that goes on without, unless the group is strict.
@@ -124,10 +124,10 @@ SPVF_API const char *spvf_plan_module_file(const spvf_plan *plan, size_t index);
  * no such group.  SPVF_ERROR_INPUT, SPVF_ERROR_IO: a module that it names cannot be read.
  * SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_plan_fuse(spvf_plan *plan, size_t index, spvf_fusion **out);
-/* Explains what spvf_default_device, or that of the options, would do with group `index`, as spvf_explain does; strict when
- * the group is.  What that device cannot run of what would be fused is refused.
- * SPVF_ERROR_REFUSED: the group is strict and refused; there is an explanation all the same.  Other
- * errors are those of spvf_plan_fuse. */
+/* Explains what spvf_default_device, or that of the options, would do with group `index`, as
+ * spvf_explain does; strict when the group is.  What that device cannot run of what would be fused
+ * is refused.  SPVF_ERROR_REFUSED: the group is strict and refused; there is an explanation all the
+ * same.  Other errors are those of spvf_plan_fuse. */
 SPVF_API spvf_status spvf_plan_explain(spvf_plan *plan, size_t index, spvf_explanation **out);
 /* What an explanation is to hold. */
 typedef struct {
@@ -135,12 +135,12 @@ typedef struct {
     bool code;          /* that of the kernels that run, as of spvf_plan_explain_code */
     const char *target; /* of the code, or NULL */
     bool listings;      /* the texts of kernels before and after fusion, and of the code */
-    /* That would run the kernels, as in spvf_run_options; NULL: spvf_default_device.  If its code is
-     * not native, there are codes only for a target. */
+    /* That would run the kernels, as in spvf_run_options; NULL: spvf_default_device.  If its code
+     * is not native, there are codes only for a target. */
     const char *device;
 } spvf_explain_options;
-/* Explains group `index` as spvf_plan_explain does, with options; NULL: none.  Errors are those of spvf_plan_explain,
- * and SPVF_ERROR_ARGUMENT for options without a size. */
+/* Explains group `index` as spvf_plan_explain does, with options; NULL: none.  Errors are those of
+ * spvf_plan_explain, and SPVF_ERROR_ARGUMENT for options without a size. */
 SPVF_API spvf_status spvf_plan_explain_with(spvf_plan *plan, size_t index,
                                             const spvf_explain_options *options,
                                             spvf_explanation **out);
@@ -164,14 +164,14 @@ SPVF_API spvf_status spvf_plan_divide(spvf_plan *plan, const spvf_explain_option
                                       spvf_explained_part **parts, size_t *count);
 /* Frees the parts that spvf_plan_divide gave, with their explanations; NULL: nothing happens. */
 SPVF_API void spvf_explained_parts_destroy(spvf_explained_part *parts, size_t count);
-/* A few lines for people about parts: how many launches become how many, bytes before and after, and what keeps
- * launches apart; to be given to free().  NULL: no memory. */
+/* A few lines for people about parts: how many launches become how many, bytes before and after,
+ * and what keeps launches apart; to be given to free().  NULL: no memory. */
 SPVF_API char *spvf_explained_parts_summary(const spvf_explained_part *parts, size_t count);
 
-/* Explains group `index` as spvf_plan_explain does, and also the code of the kernels that run then, as
- * spvf_explain_code does.  If the target is
- * NULL and no native code is made here, there are no codes.  Errors are those of spvf_plan_explain,
- * and SPVF_ERROR_ARGUMENT for a target that is not there. */
+/* Explains group `index` as spvf_plan_explain does, and also the code of the kernels that run then,
+ * as spvf_explain_code does.  If the target is NULL and no native code is made here, there are no
+ * codes.  Errors are those of spvf_plan_explain, and SPVF_ERROR_ARGUMENT for a target that is not
+ * there. */
 SPVF_API spvf_status spvf_plan_explain_code(spvf_plan *plan, size_t index, const char *target,
                                             spvf_explanation **out);
 

@@ -47,27 +47,27 @@ typedef struct spvf_graph spvf_graph;
 /* -------------------------------------------------------------------------------------- devices */
 
 /* Opens a device: `name` is as spvf_run_options.device; NULL: spvf_default_device.
- * SPVF_ERROR_ARGUMENT: context or out is NULL, or no device has that name.  SPVF_ERROR_DEVICE: this machine has none, and a message
- * says why.  SPVF_ERROR_MEMORY. */
+ * SPVF_ERROR_ARGUMENT: context or out is NULL, or no device has that name.  SPVF_ERROR_DEVICE: this
+ * machine has none, and a message says why.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_device_open(spvf_context *context, const char *name, spvf_device **out);
 /* Closes the device once the queues, programs, buffers and commands that use it are gone; NULL:
  * nothing happens. */
 SPVF_API void spvf_device_destroy(spvf_device *device);
-/* What an opened device is and can do, as spvf_devices tells of it, with the options that it was opened
- * with: calls `answer` once, during the call, without a lock.  What it is given belongs to the library,
- * until it returns.  SPVF_ERROR_ARGUMENT: NULL; SPVF_ERROR_DEVICE: the device is not there any more.
- * Any thread. */
+/* What an opened device is and can do, as spvf_devices tells of it, with the options that it was
+ * opened with: calls `answer` once, during the call, without a lock.  What it is given belongs to
+ * the library, until it returns.  SPVF_ERROR_ARGUMENT: NULL; SPVF_ERROR_DEVICE: the device is not
+ * there any more.  Any thread. */
 SPVF_API spvf_status spvf_device_describe(spvf_device *device,
                                           void (*answer)(void *user, const spvf_device_info *info),
                                           void *user);
-/* Has `output` called with what kernels print, from any thread, one text at a time; NULL (at first):
- * it is dropped. */
+/* Has `output` called with what kernels print, from any thread, one text at a time; NULL (at
+ * first): it is dropped. */
 SPVF_API void spvf_device_on_print(spvf_device *device,
                                    void (*output)(void *user, const char *text), void *user);
 
-/* Makes a module ready for a device.  Kernels are compiled when they are launched.  SPVF_ERROR_ARGUMENT: an
- * argument is NULL.  SPVF_ERROR_DEVICE: the device cannot run the module, and a message says why.
- * SPVF_ERROR_MEMORY. */
+/* Makes a module ready for a device.  Kernels are compiled when they are launched.
+ * SPVF_ERROR_ARGUMENT: an argument is NULL.  SPVF_ERROR_DEVICE: the device cannot run the module,
+ * and a message says why.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_program_create(spvf_device *device, const spvf_module *module,
                                          spvf_program **out);
 /* Frees the program once the commands that use it have ended; NULL: nothing happens. */
@@ -78,9 +78,9 @@ SPVF_API const spvf_kernel_info *spvf_program_kernel(const spvf_program *program
  * Nothing is launched.  Sizes are in work-items; local all 0: the device chooses, as for a launch.
  * Arguments are not known yet: it is taken that buffers are different memory, that integers are
  * small, and that of values of marked arguments there is 0; so launches with others may still
- * compile.  A device that compiles when a program is created does
- * nothing.  SPVF_ERROR_ARGUMENT: there is no such kernel, or the range is none; SPVF_ERROR_DEVICE or
- * SPVF_ERROR_REFUSED: the device cannot run it, and a message says why.  Any thread. */
+ * compile.  A device that compiles when a program is created does nothing.  SPVF_ERROR_ARGUMENT:
+ * there is no such kernel, or the range is none; SPVF_ERROR_DEVICE or SPVF_ERROR_REFUSED: the
+ * device cannot run it, and a message says why.  Any thread. */
 SPVF_API spvf_status spvf_program_prepare(spvf_program *program, const char *kernel,
                                           const spvf_range *range);
 /* The code of a kernel, to be called by the program itself instead of being launched: `run` and
@@ -116,26 +116,27 @@ SPVF_API spvf_status spvf_buffer_create(spvf_device *device, size_t size, void *
 SPVF_API void spvf_buffer_destroy(spvf_buffer *buffer);
 /* The size of a buffer in bytes; 0 of NULL. */
 SPVF_API size_t spvf_buffer_size(const spvf_buffer *buffer);
-/* Where a buffer lies in the memory of this process, at a multiple of 128 unless it is the user's; what
- * is there is as the commands that have ended left it.  NULL: the device has memory of its own, or
- * there is none left. */
+/* Where a buffer lies in the memory of this process, at a multiple of 128 unless it is the user's;
+ * what is there is as the commands that have ended left it.  NULL: the device has memory of its
+ * own, or there is none left. */
 SPVF_API void *spvf_buffer_address(spvf_buffer *buffer);
 
 /* --------------------------------------------------------------------------------------- events */
 
-/* Waits until the command of an event has ended, and tells how it did.  SPVF_ERROR_ARGUMENT also when event is NULL, or
- * when the command would wait for itself. */
+/* Waits until the command of an event has ended, and tells how it did.  SPVF_ERROR_ARGUMENT also
+ * when event is NULL, or when the command would wait for itself. */
 SPVF_API spvf_status spvf_event_wait(spvf_event *event);
 /* Whether the command of an event has ended; then *status (or NULL) says how. */
 SPVF_API bool spvf_event_ended(const spvf_event *event, spvf_status *status);
-/* Has `function` called once, when the command has ended, by some thread; at once when it has.  Threads that wait
- * for the event may go on before it is called: `user` must live until then.
+/* Has `function` called once, when the command has ended, by some thread; at once when it has.
+ * Threads that wait for the event may go on before it is called: `user` must live until then.
  * SPVF_ERROR_ARGUMENT: event or function is NULL.  SPVF_ERROR_MEMORY.  Then it is not called. */
 SPVF_API spvf_status spvf_event_on_end(spvf_event *event,
                                        void (*function)(void *user, spvf_status status),
                                        void *user);
-/* Nanoseconds of the system's monotonic clock; what has not happened yet is 0.  A command for another
- * processor has started when its device was given it, unless its queue is profiled.  Fixed. */
+/* Nanoseconds of the system's monotonic clock; what has not happened yet is 0.  A command for
+ * another processor has started when its device was given it, unless its queue is profiled.
+ * Fixed. */
 typedef struct {
     uint64_t enqueued, started, ended;
 } spvf_event_times;
@@ -144,8 +145,8 @@ SPVF_API spvf_event_times spvf_event_get_times(const spvf_event *event);
 /* Frees an event; its command goes on.  NULL: nothing happens. */
 SPVF_API void spvf_event_destroy(spvf_event *event);
 
-/* Makes an event that the program ends itself.  One that is destroyed before fails.  SPVF_ERROR_ARGUMENT:
- * device or out is NULL.  SPVF_ERROR_MEMORY. */
+/* Makes an event that the program ends itself.  One that is destroyed before fails.
+ * SPVF_ERROR_ARGUMENT: device or out is NULL.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_event_create(spvf_device *device, spvf_event **out);
 /* Ends an event of spvf_event_create, once, with a status; commands that wait for it fail unless
  * the status is SPVF_OK.  SPVF_ERROR_ARGUMENT: it is no such event, has ended already, or the
@@ -166,11 +167,12 @@ typedef struct {
  * SPVF_ERROR_ARGUMENT: device or out is NULL, or the options have no size.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_queue_create(spvf_device *device, const spvf_queue_options *options,
                                        spvf_queue **out);
-/* Frees a queue, after a wait for its commands unless one of them asks for it; NULL: nothing happens. */
+/* Frees a queue, after a wait for its commands unless one of them asks for it; NULL: nothing
+ * happens. */
 SPVF_API void spvf_queue_destroy(spvf_queue *queue);
-/* Waits until all that was enqueued to a queue has ended.  The status of the first command, in the order of
- * enqueuing, that has failed since the last call.  SPVF_ERROR_ARGUMENT also when queue is NULL, or
- * a command of the queue would wait for itself. */
+/* Waits until all that was enqueued to a queue has ended.  The status of the first command, in the
+ * order of enqueuing, that has failed since the last call.  SPVF_ERROR_ARGUMENT also when queue is
+ * NULL, or a command of the queue would wait for itself. */
 SPVF_API spvf_status spvf_queue_finish(spvf_queue *queue);
 
 /* What a command waits for.  Fixed. */
@@ -179,12 +181,13 @@ typedef struct {
     size_t count;
 } spvf_wait;
 
-/* An argument: a buffer, from `offset` bytes on; bytes by value; an address, which is the same as the
- * buffer that has it and the offset in that; or, with all of them NULL, `size` bytes of local memory.
- * Buffers are found by address once the program knows where they lie: spvf_buffer_address has been
- * called, or they were made with SPVF_USE_HOST.  Of several the one that ends last is taken.
- * Pointers in structs that are given by value, as SYCL programs give them, are such addresses, too;
- * one that leads to no buffer orders nothing, and nothing is fused with it.  Fixed. */
+/* An argument: a buffer, from `offset` bytes on; bytes by value; an address, which is the same as
+ * the buffer that has it and the offset in that; or, with all of them NULL, `size` bytes of local
+ * memory.  Buffers are found by address once the program knows where they lie: spvf_buffer_address
+ * has been called, or they were made with SPVF_USE_HOST.  Of several the one that ends last is
+ * taken.  Pointers in structs that are given by value, as SYCL programs give them, are such
+ * addresses, too; one that leads to no buffer orders nothing, and nothing is fused with it.
+ * Fixed. */
 typedef struct {
     spvf_buffer *buffer;
     size_t offset;
@@ -218,9 +221,9 @@ SPVF_API spvf_status spvf_fusion_arguments(const spvf_fusion *fusion,
  * address is copied before the call returns, but for the memory that is read to and written from
  * and what a function of the host is given. */
 
-/* Launches a kernel.  SPVF_ERROR_ARGUMENT: queue or what is NULL, the program has no such kernel, or
- * it takes other arguments; a message names the argument.  SPVF_ERROR_MEMORY.  What fails later is
- * the status of the event. */
+/* Launches a kernel.  SPVF_ERROR_ARGUMENT: queue or what is NULL, the program has no such kernel,
+ * or it takes other arguments; a message names the argument.  SPVF_ERROR_MEMORY.  What fails later
+ * is the status of the event. */
 SPVF_API spvf_status spvf_queue_launch(spvf_queue *queue, const spvf_launch *what,
                                        const spvf_wait *wait, spvf_event **out);
 /* Copies `size` bytes of the buffer, from `offset` on, to memory of the program, which stays there
@@ -252,19 +255,20 @@ typedef struct {
     spvf_buffer *buffer;
     bool writes;
 } spvf_use;
-/* Enqueues a function of the program, which is called by some thread; what it gives is the status of its event.  It may use all
- * of this, but not wait for what waits for it.  Waiting for its own event or queue is refused.
- * Waiting for a later command of its queue, where that is in order, never ends.
- * SPVF_ERROR_ARGUMENT: queue or function is NULL, or a buffer is, or is of another device.
- * SPVF_ERROR_MEMORY. */
+/* Enqueues a function of the program, which is called by some thread; what it gives is the status
+ * of its event.  It may use all of this, but not wait for what waits for it.  Waiting for its own
+ * event or queue is refused.  Waiting for a later command of its queue, where that is in order,
+ * never ends.  SPVF_ERROR_ARGUMENT: queue or function is NULL, or a buffer is, or is of another
+ * device.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_queue_host(spvf_queue *queue, spvf_status (*function)(void *user),
                                      void *user, const spvf_use *uses, size_t use_count,
                                      const spvf_wait *wait, spvf_event **out);
-/* Enqueues a command that does nothing, and ends when all that it waits for has: without `wait`, all commands of the queue before it.
- * SPVF_ERROR_ARGUMENT: queue is NULL, or an event of `wait` is.  SPVF_ERROR_MEMORY. */
+/* Enqueues a command that does nothing, and ends when all that it waits for has: without `wait`,
+ * all commands of the queue before it.  SPVF_ERROR_ARGUMENT: queue is NULL, or an event of `wait`
+ * is.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_queue_marker(spvf_queue *queue, const spvf_wait *wait, spvf_event **out);
-/* Enqueues a marker for which later commands of the queue wait.  Errors are those of spvf_queue_marker:
- * SPVF_ERROR_ARGUMENT, SPVF_ERROR_MEMORY. */
+/* Enqueues a marker for which later commands of the queue wait.  Errors are those of
+ * spvf_queue_marker: SPVF_ERROR_ARGUMENT, SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_queue_barrier(spvf_queue *queue, const spvf_wait *wait, spvf_event **out);
 
 /* ------------------------------------------------------------------------------------------ graphs
@@ -320,11 +324,12 @@ SPVF_API spvf_status spvf_graph_launch(spvf_graph *graph, const spvf_launch *wha
  * items or work-groups may take its place, and if so it is never allocated.  SPVF_ERROR_ARGUMENT:
  * an argument is NULL, or the graph is committed already.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_graph_internal(spvf_graph *graph, spvf_buffer *buffer, spvf_promote kind);
-/* Has a launch of a graph stay by itself.  SPVF_ERROR_ARGUMENT: graph is NULL or committed already, or there is
- * no such launch. */
+/* Has a launch of a graph stay by itself.  SPVF_ERROR_ARGUMENT: graph is NULL or committed already,
+ * or there is no such launch. */
 SPVF_API spvf_status spvf_graph_exclude(spvf_graph *graph, size_t index);
-/* Fuses the launches of a graph, and ends recording.  After an error the graph may be destroyed only; SPVF_ERROR_REFUSED: it
- * is strict, or buffers that share memory would be copied to another device. */
+/* Fuses the launches of a graph, and ends recording.  After an error the graph may be destroyed
+ * only; SPVF_ERROR_REFUSED: it is strict, or buffers that share memory would be copied to another
+ * device. */
 SPVF_API spvf_status spvf_graph_commit(spvf_graph *graph);
 
 /* What became of the launches, once committed: kernels, each of some of them.  Fixed. */
@@ -350,19 +355,20 @@ SPVF_API size_t spvf_graph_copy_count(const spvf_graph *graph);
 /* Copy `index`, from 0, in the order in which they are enqueued.  Zeros: there is none. */
 SPVF_API spvf_graph_copy spvf_graph_get_copy(const spvf_graph *graph, size_t index);
 
-/* Enqueues a run of a graph; it may be running already.  SPVF_ERROR_ARGUMENT: graph or queue is NULL, the
- * graph was not committed, or the queue is of another device.  SPVF_ERROR_MEMORY. */
+/* Enqueues a run of a graph; it may be running already.  SPVF_ERROR_ARGUMENT: graph or queue is
+ * NULL, the graph was not committed, or the queue is of another device.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_graph_run(spvf_graph *graph, spvf_queue *queue, const spvf_wait *wait,
                                     spvf_event **out);
-/* Gives an argument of a launch another value, for the runs to come.  The new value has as many bytes as the old one.  In a struct with
- * pointers, those stay the same, and so do integers when launches have been fused: they are
- * constants then.  SPVF_ERROR_ARGUMENT: there is no such launch or argument, it is no value of so
- * many bytes, or it has become a constant. */
+/* Gives an argument of a launch another value, for the runs to come.  The new value has as many
+ * bytes as the old one.  In a struct with pointers, those stay the same, and so do integers when
+ * launches have been fused: they are constants then.  SPVF_ERROR_ARGUMENT: there is no such launch
+ * or argument, it is no value of so many bytes, or it has become a constant. */
 SPVF_API spvf_status spvf_graph_set_value(spvf_graph *graph, size_t index, size_t arg,
                                           const void *bytes, size_t size);
-/* Puts another buffer wherever the old one was, for the runs to come; the new one has the same size, and shares no memory with others of
- * the graph; nor does the old one, when launches have been fused.  SPVF_ERROR_ARGUMENT: one of the
- * two is not so, or a buffer is NULL, or they are of different devices.  SPVF_ERROR_MEMORY. */
+/* Puts another buffer wherever the old one was, for the runs to come; the new one has the same
+ * size, and shares no memory with others of the graph; nor does the old one, when launches have
+ * been fused.  SPVF_ERROR_ARGUMENT: one of the two is not so, or a buffer is NULL, or they are of
+ * different devices.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_graph_set_buffer(spvf_graph *graph, spvf_buffer *old, spvf_buffer *now);
 
 /* ------------------------------------------------------------------------------------------ fusing
@@ -381,19 +387,19 @@ SPVF_API spvf_status spvf_graph_set_buffer(spvf_graph *graph, spvf_buffer *old, 
  * SPVF_ERROR_ARGUMENT: queue is NULL, it is fusing already, or the options have no size.
  * SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_queue_start_fusion(spvf_queue *queue, const spvf_graph_options *options);
-/* Whether the queue keeps launches now.  It may not do so any more when the call returns, if another
- * thread uses it. */
+/* Whether the queue keeps launches now.  It may not do so any more when the call returns, if
+ * another thread uses it. */
 SPVF_API bool spvf_queue_is_fusing(const spvf_queue *queue);
-/* Ends fusing, and enqueues what was kept as few kernels as it can; what is refused is a warning, also where the
- * options are strict.  *out (or NULL) is the event of all of it: also after fusion was cancelled,
- * or when nothing was launched.  SPVF_ERROR_ARGUMENT: fusion was never started. */
+/* Ends fusing, and enqueues what was kept as few kernels as it can; what is refused is a warning,
+ * also where the options are strict.  *out (or NULL) is the event of all of it: also after fusion
+ * was cancelled, or when nothing was launched.  SPVF_ERROR_ARGUMENT: fusion was never started. */
 SPVF_API spvf_status spvf_queue_complete_fusion(spvf_queue *queue, spvf_event **out);
-/* Ends fusing, and enqueues what was kept one by one.  A warning when the queue is not fusing.  SPVF_ERROR_ARGUMENT:
- * queue is NULL.  SPVF_ERROR_MEMORY: not all could be enqueued, and the event of what was kept
- * fails. */
+/* Ends fusing, and enqueues what was kept one by one.  A warning when the queue is not fusing.
+ * SPVF_ERROR_ARGUMENT: queue is NULL.  SPVF_ERROR_MEMORY: not all could be enqueued, and the event
+ * of what was kept fails. */
 SPVF_API spvf_status spvf_queue_cancel_fusion(spvf_queue *queue);
-/* What became of the last fusion of a queue, for spvf_graph_get_kernel; the queue's until the next one starts.
- * NULL: there was none. */
+/* What became of the last fusion of a queue, for spvf_graph_get_kernel; the queue's until the next
+ * one starts.  NULL: there was none. */
 SPVF_API const spvf_graph *spvf_queue_last_fusion(const spvf_queue *queue);
 
 #ifdef __cplusplus

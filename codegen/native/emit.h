@@ -32,8 +32,8 @@ cg_code_order cg_order_blocks(cg_unit *u, ir_func *f, const cg_allocation *a,
 void cg_note_line(cg_unit *u, const ir_func *f, const ir_inst *i);
 /* The prologue of f comes next; it belongs to the line of f, or to the first one that is known. */
 void cg_begin_prologue(cg_unit *u, const ir_func *f, const cg_code_order *order);
-/* It has ended.  Debuggers that are asked for f stop here, or, if instructions have the loc of f, at
- * the next line after these. */
+/* It has ended.  Debuggers that are asked for f stop here, or, if instructions have the loc of f,
+ * at the next line after these. */
 void cg_end_prologue(cg_unit *u);
 
 /* ------------------------------------------------------------------------------ frame (frame.c) */

@@ -90,10 +90,11 @@ struct cg_target {
     void (*describe)(const cg_target *t, const ir_inst *i, cg_constraints *out);
     /* The class that holds values of a type. */
     uint8_t (*class_of)(const cg_target *t, ir_type type);
-    /* Bytes of a frame slot that holds values of a type, a power of two; NULL: the class says it. */
+    /* Bytes of a frame slot that holds values of a type, a power of two; NULL: the class says
+     * it. */
     uint32_t (*slot_of)(const cg_target *t, ir_type type);
-    /* Is i cheaper to repeat than to keep in memory?  It has no operands in registers and no effect,
-     * and reads no memory that changes. */
+    /* Is i cheaper to repeat than to keep in memory?  It has no operands in registers and no
+     * effect, and reads no memory that changes. */
     bool (*may_repeat)(const cg_target *t, const ir_inst *i);
     /* May the first two operands of a mach, both in registers and the first one tied, be exchanged?
      * May be NULL. */
@@ -159,13 +160,14 @@ bool cg_allocate(const cg_target *t, ir_func *f, const cg_regalloc_options *o, i
 typedef struct cg_snapshot cg_snapshot;
 const cg_snapshot *cg_take_snapshot(const cg_target *t, const ir_func *f, ir_arena *arena);
 
-/* Does every instruction find the values of its operands in the registers that it reads?  The answer
- * does not depend on how the allocation was made.  Reports what is wrong. */
+/* Does every instruction find the values of its operands in the registers that it reads?  The
+ * answer does not depend on how the allocation was made.  Reports what is wrong. */
 bool cg_check_allocation(const cg_target *t, const cg_snapshot *before, ir_func *f,
                          const cg_allocation *a);
 
-/* A function at level `machine` or `allocated`, with a comment for each instruction: what the target
- * calls it, and with an allocation the registers that it writes and reads.  `a` may be NULL. */
+/* A function at level `machine` or `allocated`, with a comment for each instruction: what the
+ * target calls it, and with an allocation the registers that it writes and reads.  `a` may be
+ * NULL. */
 void cg_print_machine(ir_text *out, const cg_target *t, const ir_func *f, const cg_allocation *a);
 
 #endif

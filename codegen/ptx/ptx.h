@@ -100,8 +100,8 @@ const char *ptx_name(ptx_writer *w, const char *name);
 
 /* ---------------------------------------------------------------------------- values (values.c) */
 
-/* Most functions that give a register number it, and may write an instruction.  Arguments of a call are
- * evaluated in any order, so at most one of them is such a call. */
+/* Most functions that give a register number it, and may write an instruction.  Arguments of a call
+ * are evaluated in any order, so at most one of them is such a call. */
 
 ptx_class ptx_class_of(const ir_module *m, ir_type t); /* of one lane */
 const char *ptx_class_type(ptx_class c);               /* "b32" */

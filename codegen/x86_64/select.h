@@ -107,8 +107,8 @@ x86_cc x86_add_condition(ir_builder *b, x86_draft *d, const ir_inst *user, ir_in
 /* The immediate of ROUNDSS and ROUNDPS for rint, floor, ceil and trunc_f: no exception for results
  * that are not exact. */
 int x86_rounding_of(ir_op op);
-/* The row of a multiply-add with registers x, y, z (x * y + z) whose result takes the register of z,
- * with operands z, x, y, for one where it takes that of x; X86_ROWS: it is no such row. */
+/* The row of a multiply-add with registers x, y, z (x * y + z) whose result takes the register of
+ * z, with operands z, x, y, for one where it takes that of x; X86_ROWS: it is no such row. */
 x86_row x86_tied_to_sum(x86_row row);
 
 /* --------------------------------------------------------- vectors (select_packed.c, …_lanes.c) */

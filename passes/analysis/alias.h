@@ -93,8 +93,8 @@ bool pass_is_accessed(const ir_inst *i, unsigned arg);
  * passed on, stored, or converted to an integer. */
 typedef ir_vec(const ir_use *) pass_use_list;
 bool pass_follow_address(const ir_inst *address, ir_arena *scratch, pass_use_list *out);
-/* The range that a store, copy or fill writes; NULL: another op.  Of masked stores and scatters it is
- * the range in which they write some bytes. */
+/* The range that a store, copy or fill writes; NULL: another op.  Of masked stores and scatters it
+ * is the range in which they write some bytes. */
 const ir_inst *pass_written(const pass_alias *a, const ir_inst *i, uint64_t *size);
 /* Does it write all bytes of that range?  So does a masked store if its mask is known to have the
  * first lanes only. */

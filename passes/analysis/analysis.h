@@ -30,8 +30,8 @@ int64_t pass_count_passes(const ir_loops *l, const ir_loop *loop, const ir_block
 int64_t pass_count_most_passes(const ir_loops *l, const ir_loop *loop, const ir_block *b);
 /* The same for few iterations, whatever the operations of one are. */
 int64_t pass_count_by_execution(const ir_loops *l, const ir_loop *loop, const ir_block *b);
-/* Does the counter phi, which grows by 1, never wrap because a test before the loop and one in it let
- * through only what is less than the same? */
+/* Does the counter phi, which grows by 1, never wrap because a test before the loop and one in it
+ * let through only what is less than the same? */
 bool pass_counts_guarded(const ir_loops *l, const ir_inst *phi, bool is_signed);
 /* Does the counter phi never wrap, as a signed or unsigned number? */
 bool pass_counts_whole(const ir_loops *l, const ir_inst *phi, bool is_signed);
@@ -295,8 +295,8 @@ void pass_find_uniform(ir_func *f, ir_arena *a, pass_uniformity *out);
 void pass_find_uniform_subgroup(ir_func *f, ir_arena *a, pass_uniformity *out);
 /* The same for a sub-group, without conclusions from where it synchronizes. */
 void pass_find_uniform_warp(ir_func *f, ir_arena *a, pass_uniformity *out);
-/* The same for the group, without conclusions from where it synchronizes: of code in which a barrier
- * may be reached in different iterations of a loop. */
+/* The same for the group, without conclusions from where it synchronizes: of code in which a
+ * barrier may be reached in different iterations of a loop. */
 void pass_find_uniform_alone(ir_func *f, ir_arena *a, pass_uniformity *out);
 /* The same of code of a work-group: `items` are the iterations of each loop that has this hint. */
 void pass_find_uniform_items(ir_func *f, ir_arena *a, pass_uniformity *out);

@@ -26,8 +26,8 @@ typedef struct {
     ir_vec(pass_call_node *) order;
 } pass_call_graph;
 
-/* The graph of a module.  The order has callees first, except in a cycle.  Linear in the size of the
- * module, which is not changed. */
+/* The graph of a module.  The order has callees first, except in a cycle.  Linear in the size of
+ * the module, which is not changed. */
 void pass_find_calls(ir_module *m, ir_arena *scratch, pass_call_graph *g);
 const pass_call_node *pass_call_node_of(const pass_call_graph *g, const ir_func *f);
 

@@ -51,8 +51,8 @@ void pass_find_versions(pass_versions *m, ir_func *f, ir_arena *scratch);
 pass_bytes pass_begin_search(pass_versions *m, ir_inst *address, uint64_t size, unsigned steps);
 /* The last version, from v back, that may have written the bytes. */
 pass_version *pass_last_writer(pass_versions *m, pass_bytes *q, pass_version *v);
-/* Is `by`, which may be NULL, a store of known bytes that is not volatile, and whose address is known
- * to be *step bytes before this one? */
+/* Is `by`, which may be NULL, a store of known bytes that is not volatile, and whose address is
+ * known to be *step bytes before this one? */
 bool pass_is_store_near(const pass_versions *m, const ir_inst *by, const ir_inst *address,
                         int64_t *step);
 

@@ -29,7 +29,8 @@ typedef struct {
 
 /* The integer that a constant of f is; NULL: it is none of at most 64 bits. */
 const int64_t *pass_constant_number(const ir_func *f, const pass_constant *c, ir_arena *a);
-/* The bytes of the struct by value that a constant of f is, which f only reads; NULL: it is none. */
+/* The bytes of the struct by value that a constant of f is, which f only reads; NULL: it is
+ * none. */
 const uint8_t *pass_constant_bytes(const ir_func *f, const pass_constant *c);
 
 /* What a buffer may become whose contents are not needed before or after the fused kernel. */

@@ -1,9 +1,8 @@
-/* library.h — functions of the library, for the passes that put their code into kernels (library.c):
- * `builtins`, and `functions` before vectorization.
+/* library.h — functions of the library, for the passes that put their code into kernels
+ * (library.c): `builtins`, and `functions` before vectorization.
  *
  * Functions are loaded from the archive of codegen/math when they are first needed, expanded for
- * the target once, called in place of operations, and then inlined.
- */
+ * the target once, called in place of operations, and then inlined. */
 #ifndef SPVFUSE_PASSES_LIBRARY_H
 #define SPVFUSE_PASSES_LIBRARY_H
 

@@ -334,8 +334,8 @@ bool simd_is_apart(const simd *s, const ir_inst *i);
 
 /* ------------------------------------------------------------------- the scalar code changes */
 
-/* Gives a loop, whose latch is left by edge 1, an exit of its own, with a phi for each value that is
- * used after it; returns the exit.  (close.c) */
+/* Gives a loop, whose latch is left by edge 1, an exit of its own, with a phi for each value that
+ * is used after it; returns the exit.  (close.c) */
 ir_block *simd_close_loop(simd *s, const ir_loop *loop, ir_block *latch);
 
 /* Cuts loops that go along rows of the items into strips.  True: the scalar code has changed.
@@ -390,7 +390,8 @@ void simd_enter_node(simd *s, uint32_t k);
 void simd_leave_node(simd *s, uint32_t k);
 /* The argument that a phi of the scalar code has for an edge. */
 ir_inst *simd_scalar_arg(const simd *s, const ir_inst *phi, const simd_edge *in);
-/* Operations with operands that are repaired later: or, select, and the same by lanes of an edge. */
+/* Operations with operands that are repaired later: or, select, and the same by lanes of an
+ * edge. */
 ir_inst *simd_merge_masks(simd *s, ir_inst *mask, const simd_lanes *more);
 ir_inst *simd_choose(simd *s, ir_inst *mask, ir_inst *x, ir_inst *y);
 ir_inst *simd_blend(simd *s, const simd_lanes *mask, ir_inst *x, ir_inst *y);
@@ -405,7 +406,8 @@ static inline bool simd_is_exit(const simd *s, const simd_edge *in, const simd_n
 /* At the latch of such a loop: collects the lanes of its exits and the values that are used after
  * it. (exits.c) */
 void simd_leave_loop(simd *s, uint32_t latch);
-/* What a phi gets from all exits of the loop that the edge leaves; NULL: what it gets from the edge. */
+/* What a phi gets from all exits of the loop that the edge leaves; NULL: what it gets from the
+ * edge. */
 ir_inst **simd_find_left(const simd *s, const ir_inst *phi, const simd_edge *in);
 
 /* ----------------------------------- values between items and after them (carried.c, combine.c) */
@@ -447,7 +449,8 @@ ir_inst *simd_reduce(simd *s, ir_op op, uint32_t flags, ir_inst *x);
 ir_inst *simd_prefix(simd *s, ir_op op, uint32_t flags, ir_inst *x);
 /* What `before` has in its last `by` lanes, and then the first lanes of x. */
 ir_inst *simd_shift_lanes(simd *s, ir_inst *x, ir_inst *before, unsigned by);
-/* In the block after the vector loop; and once that is complete, with the end of the vector loop. */
+/* In the block after the vector loop; and once that is complete, with the end of the vector
+ * loop. */
 void simd_find_results(simd *s);
 void simd_leave_loops(simd *s, ir_block *rest, ir_inst *end);
 /* When all loops have been replaced: what is used after them. */
@@ -507,8 +510,8 @@ void simd_build_rest(simd *s, const simd_frame *fr);
 
 /* Does the vector loop, which has been built, take less time than the scalar one? */
 bool simd_pays(simd *s, const simd_frame *fr);
-/* Does an inner loop access elements of items side by side, and step over lines from round to round,
- * as loops do that share a range among all items? */
+/* Does an inner loop access elements of items side by side, and step over lines from round to
+ * round, as loops do that share a range among all items? */
 bool simd_steps_over(const simd *s);
 
 /* The number of lanes whose lines are in the nearest cache together, in loops that go along rows

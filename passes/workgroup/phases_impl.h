@@ -32,8 +32,8 @@ bool pass_waits_for_all(const ir_inst *i);
 const char *pass_keep_over_phases(pass_phasing *p);
 /* Finds which items do anything in which phase, before phases are linked.  (phases_extent.c) */
 void pass_find_extents(pass_phasing *p);
-/* Variables that have been moved there are accessed as global memory.  False: one of their addresses
- * is more than accessed, and nothing has changed.  (phases_moved.c) */
+/* Variables that have been moved there are accessed as global memory.  False: one of their
+ * addresses is more than accessed, and nothing has changed.  (phases_moved.c) */
 bool pass_move_to_global(ir_func *kernel, ir_arena *scratch);
 
 #endif

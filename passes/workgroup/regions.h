@@ -33,8 +33,9 @@ typedef struct {
 
 enum { PASS_MAX_SUBGROUP = 64 };
 
-/* The work-items of a full sub-group of the kernel: what it requires, if that is possible, otherwise
- * as many as a vector of the target has lanes of 32 bits.  NULL: of one that requires nothing. */
+/* The work-items of a full sub-group of the kernel: what it requires, if that is possible,
+ * otherwise as many as a vector of the target has lanes of 32 bits.  NULL: of one that requires
+ * nothing. */
 unsigned pass_subgroup_size(const ir_func *kernel, const ir_target *target);
 /* The same for kernels that do not depend on it: one. */
 unsigned pass_subgroup_needed(const ir_func *kernel, const ir_target *target);
@@ -73,10 +74,10 @@ typedef enum {
 } pass_parts;
 enum { PASS_BOX_NUMBERS = 12 };
 /* Makes a kernel that calls nothing such a one.  Numbers of the given type, IR_I32 if ids and sizes
- * fit, otherwise IR_I64, follow its parameters, three of each.  Guarded: the end of the range, which
- * is the offset and the size, and the offset, whereas global ids have that of the launch.  Boxes: the
- * first group of the launch, the number of groups, local sizes without those that are smaller at the
- * ends, global sizes. */
+ * fit, otherwise IR_I64, follow its parameters, three of each.  Guarded: the end of the range,
+ * which is the offset and the size, and the offset, whereas global ids have that of the launch.
+ * Boxes: the first group of the launch, the number of groups, local sizes without those that are
+ * smaller at the ends, global sizes. */
 pass_parts pass_make_parts(ir_func *kernel, ir_type number, ir_arena *scratch);
 /* Boxes, whether it observes its groups or not. */
 void pass_make_boxes(ir_func *kernel, ir_type number);
@@ -112,7 +113,8 @@ typedef struct {
     bool transposes; /* what it reads is near in that dimension, and what it writes in the next one,
                         which is that of lanes then */
 } pass_item_order;
-/* has_lanes: may items be lanes of vectors?  Otherwise nothing is gained by transposing. (inner.c) */
+/* has_lanes: may items be lanes of vectors?  Otherwise nothing is gained by transposing.
+ * (inner.c) */
 pass_item_order pass_find_inner(const ir_func *kernel, bool has_lanes, ir_arena *scratch);
 /* The dimensions of the loops over items, from the innermost to the outermost. */
 static inline void pass_order_loops(unsigned inner, unsigned order[3]) {
@@ -146,8 +148,8 @@ const char *pass_cut_phases(ir_func *kernel, ir_arena *scratch, ir_phases *out);
  * other kinds have addresses of their own. */
 const char *pass_cut_launches(ir_func *kernel, ir_arena *scratch, ir_phases *out);
 /* What pass_cut_launches has made of a kernel becomes one that runs all phases, for a launch whose
- * groups all run at once, in one dimension, and loop over those of the range, which is whole groups.
- * Parameters follow as in boxes, whose first group is 0.  (resident.c) */
+ * groups all run at once, in one dimension, and loop over those of the range, which is whole
+ * groups.  Parameters follow as in boxes, whose first group is 0.  (resident.c) */
 void pass_make_resident(ir_func *kernel, const ir_phases *phases, ir_type number);
 /* Does it wait for all work-groups, not counting functions that it calls? */
 bool pass_has_phases(const ir_func *kernel);

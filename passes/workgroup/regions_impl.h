@@ -36,7 +36,8 @@ typedef struct {
     ir_builder group; /* where values of the group are computed */
     ir_block *start, *end;
     /* Of sub-groups of several items.  While regions of a sub-group are made, `lanes` is the number
-     * of its items, the sub-group takes the place of the group, and `outer` is the group's block. */
+     * of its items, the sub-group takes the place of the group, and `outer` is the group's
+     * block. */
     ir_builder subgroup; /* where values of the sub-group are computed */
     unsigned lanes;
     const ir_block *outer;

@@ -114,7 +114,8 @@ void rt_say_refusal(spvf_context *context, const spvf_explanation *e, bool stric
 spvf_explanation *rt_fusion_report(spvf_fusion *fusion);
 /* Destroys the fusion but for its explanation, which is the caller's. */
 spvf_explanation *rt_fusion_end(spvf_fusion *fusion);
-/* What launches give: bytes of a value, or so many bytes of local memory; zeros: it is not known. */
+/* What launches give: bytes of a value, or so many bytes of local memory; zeros: it is not
+ * known. */
 typedef struct {
     const void *bytes;
     uint64_t size;
@@ -165,8 +166,8 @@ void rt_copy_images(ir_module *to, const ir_module *from);
 /* The same of OpenCL C, as options->opencl_c says. (source/compile.c) */
 ir_module *rt_read_opencl_c(spvf_context *context, const rt_source *source,
                             const spvf_module_options *options);
-/* Refuses bytes that are known to be something else than `wanted`, "SPIR-V" or "a plan", by the name
- * of what they are; throws after a message. (kinds.c) */
+/* Refuses bytes that are known to be something else than `wanted`, "SPIR-V" or "a plan", by the
+ * name of what they are; throws after a message. (kinds.c) */
 void rt_refuse_other_kinds(spvf_context *context, const rt_source *source, const char *wanted);
 /* The same of a container, its images linked. (container/module.c) */
 bool rt_is_container_source(const rt_source *source);
@@ -186,7 +187,8 @@ void rt_lower_closures(spvf_module *m);
 pass_reflection rt_reflection_of(const char *target);
 /* The processor of this process. */
 pass_reflection rt_host_reflection(void);
-/* Calls of queries become constants, and branches that these exclude are removed; gives how many. */
+/* Calls of queries become constants, and branches that these exclude are removed; gives how
+ * many. */
 unsigned rt_answer_queries(ir_module *m, const pass_reflection *r);
 /* Gives functions their bodies, and answers queries, as the options say; throws after a message. */
 void rt_complete_module(spvf_module *m, const spvf_module_options *options);
@@ -225,8 +227,8 @@ ir_range rt_inner_range(const spvf_range *r);
 spvf_range rt_public_range(const ir_range *r);
 pass_options rt_pass_options(const spvf_pass_options *options);
 /* Options, which begin with their size and may be of another version: the members that the caller's
- * struct has, zeros for the rest and for NULL.  False, after a message: they have no size, or say what
- * this library does not know. (structs.c, as the next ones) */
+ * struct has, zeros for the rest and for NULL.  False, after a message: they have no size, or say
+ * what this library does not know. (structs.c, as the next ones) */
 bool rt_take_struct(spvf_context *context, const char *call, void *to, const void *from,
                     size_t size);
 #define rt_take_options(context, call, to, from)                                                   \
@@ -234,8 +236,8 @@ bool rt_take_struct(spvf_context *context, const char *call, void *to, const voi
 /* The same of options that others point to, which point to the copy then. */
 bool rt_take_passes(spvf_context *context, const char *call, spvf_pass_options *to,
                     const spvf_pass_options **given);
-/* A result of another version, which begins with its size or is NULL: whether it has one, and as many
- * of its members as the caller has room for. */
+/* A result of another version, which begins with its size or is NULL: whether it has one, and as
+ * many of its members as the caller has room for. */
 bool rt_has_size(spvf_context *context, const char *call, const void *to);
 void rt_give_struct(void *to, const void *from, size_t size);
 /* Pointers to the elements of an array, as public structs have them, since those may grow; in the
@@ -252,7 +254,8 @@ void rt_write_file(spvf_context *context, const char *path, const void *data, si
 
 /* ------------------------------------------------------------------------------- PTX (ptx.c) */
 
-/* Lowers a module, which is used up, and adds it as PTX.  False after a reported error; throws, too. */
+/* Lowers a module, which is used up, and adds it as PTX.  False after a reported error; throws,
+ * too. */
 bool rt_write_ptx(ir_module *m, const cg_ptx_options *o, ir_arena *arena, ir_text *out);
 
 typedef struct {
@@ -262,7 +265,8 @@ typedef struct {
 /* What NVIDIA's assembler makes of it for a processor, in the arena; no bytes: it is not installed.
  * Throws with its message when it refuses.  (system/ptxas.c) */
 rt_bytes rt_assemble_ptx(spvf_context *context, ir_arena *a, rt_bytes text, unsigned sm);
-/* The same by a driver of devices; no bytes: none can, and *why_not says why.  (devices/device.c) */
+/* The same by a driver of devices; no bytes: none can, and *why_not says why.
+ * (devices/device.c) */
 rt_bytes rt_assemble_by_driver(spvf_context *context, ir_arena *a, rt_bytes text, unsigned sm,
                                const char **why_not);
 

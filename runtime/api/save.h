@@ -1,5 +1,5 @@
-/* save.h — plans that repeat what a program has fused and launched, in the folder of SPVFUSE_SAVE, or in
- * memory, where a context remembers them (past.c). */
+/* save.h — plans that repeat what a program has fused and launched, in the folder of SPVFUSE_SAVE,
+ * or in memory, where a context remembers them (past.c). */
 #ifndef SPVFUSE_RUNTIME_SAVE_H
 #define SPVFUSE_RUNTIME_SAVE_H
 
@@ -28,8 +28,8 @@ bool rt_saves(void);
 /* Has this number not been asked about before?  So what happens often is saved once; now and then
  * it is saved again. */
 bool rt_save_is_new(uint64_t number);
-/* Lets `write` fill a plan and puts it into the folder, under "KIND-NAME-…".  What keeps it from that is a
- * warning.  With `replaces`, in place of one that has been written of the same place. */
+/* Lets `write` fill a plan and puts it into the folder, under "KIND-NAME-…".  What keeps it from
+ * that is a warning.  With `replaces`, in place of one that has been written of the same place. */
 typedef struct {
     const char *kind, *name;
     bool in_folder; /* it goes there, */
@@ -69,8 +69,8 @@ const char *rt_save_module(rt_save *s, const ir_module *m);
 /* Begins a launch, whose module is put there, too; arguments and the end of the line follow.
  * Uneven: the last work-groups may be smaller. */
 void rt_save_launch(rt_save *s, const ir_func *kernel, const spvf_range *range, bool uneven);
-/* Each argument in turn: "b1", "v2", "local 64".  Those of one struct are in braces, and plans do not
- * say what is between its members. */
+/* Each argument in turn: "b1", "v2", "local 64".  Those of one struct are in braces, and plans do
+ * not say what is between its members. */
 void rt_save_arg(rt_save *s, const ir_func *kernel, uint32_t param, const char *text);
 
 /* Saves what spvf_fuse was asked for. (save_fusion.c) */
@@ -103,7 +103,8 @@ void rt_past_drop(rt_past_plan *p);
 uint64_t rt_past_most_of_buffer(const rt_past_plan *p);
 /* A file that the plan names.  False: there is no room for it. */
 bool rt_past_add(rt_past_plan *p, const char *name, const void *data, size_t size);
-/* The name of the file with the text of a module, which the plan names then; NULL: there is none. */
+/* The name of the file with the text of a module, which the plan names then; NULL: there is
+ * none. */
 const char *rt_past_module(rt_past_plan *p, uint64_t module, ir_arena *a);
 void rt_past_note_module(rt_past_plan *p, uint64_t module, const char *name);
 

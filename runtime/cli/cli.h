@@ -51,13 +51,15 @@ typedef struct {
 } cli_suggestion;
 void cli_suggest(cli_suggestion *s, const char *name);
 
-/* What a value is (words.c): a file, a folder, one of some words, several with commas, or other text. */
+/* What a value is (words.c): a file, a folder, one of some words, several with commas, or other
+ * text. */
 typedef enum { CLI_TEXT, CLI_FILE, CLI_FOLDER, CLI_WORD, CLI_LIST } cli_value_kind;
 /* Of an option that takes a value. */
 cli_value_kind cli_kind_of(const cli_option *o);
 /* Word n that the value may be, from 0; NULL: there are no more. */
 const char *cli_value_word(const cli_command *c, const cli_option *o, size_t n);
-/* Word n that the argument may be, of a command whose arguments are "A|B"; false: there are no more. */
+/* Word n that the argument may be, of a command whose arguments are "A|B"; false: there are no
+ * more. */
 bool cli_argument_word(const cli_command *c, size_t n, char *out, size_t size);
 /* False after a message: the value is near to a word, or is not the only one that there is. */
 bool cli_check_value(const cli_command *c, const cli_option *o, const char *value);
@@ -68,8 +70,8 @@ void cli_print_help(FILE *f, const cli_command *c);
 /* Does the text on the stream have colours? (messages.c) */
 bool cli_has_colors(FILE *f);
 void cli_print_message(void *user, const spvf_message *m);
-/* A line on a terminal about what takes longer than a second (progress.c): it is shown as `progress`
- * of spvf_run_options, and cleared before something else is printed. */
+/* A line on a terminal about what takes longer than a second (progress.c): it is shown as
+ * `progress` of spvf_run_options, and cleared before something else is printed. */
 void cli_begin_progress(void);
 void cli_show_progress(void *user, double part);
 void cli_clear_progress(void);
@@ -146,8 +148,8 @@ uint64_t cli_number(const char *name);
 /* A context that prints messages to stderr, and shows native code as the switches say.  Never NULL:
  * gives up on exhausted memory and on switches that name nothing. */
 spvf_context *cli_context(void);
-/* The switches for passes.  `native`: native code is made afterwards, so names of its stages are right
- * and are left out. */
+/* The switches for passes.  `native`: native code is made afterwards, so names of its stages are
+ * right and are left out. */
 spvf_pass_options cli_pass_options(bool native);
 /* Is it the name of a stage of native code? */
 bool cli_is_stage(const char *name);

@@ -205,8 +205,9 @@ void rt_pack_bytes(const spvf_pack *p, ir_arena *a, uint8_t **bytes, size_t *siz
 
 /* The property of a cubin: the hash of its text (rt_hash_text), in hexadecimal digits. */
 #define RT_MADE_OF "made-of"
-/* Gives the module all cubins that say what they were made of, and the objects, of all containers, that suit this machine and were made of one of
- * `sources`, the bytes that the module was read from.  Throws if one is damaged. */
+/* Gives the module all cubins that say what they were made of, and the objects, of all containers,
+ * that suit this machine and were made of one of `sources`, the bytes that the module was read
+ * from.  Throws if one is damaged. */
 void rt_take_images(ir_module *m, spvf_container *const *containers, size_t count,
                     const uint64_t *sources, size_t n);
 /* Is an object for this target code for this machine? */
@@ -220,8 +221,8 @@ typedef struct {
     const char *target; /* "" where bytes do not tell */
 } rt_recognized;
 rt_recognized rt_recognize(const void *bytes, size_t size, ir_arena *a);
-/* Calls `each` for the name of each kernel of PTX, a cubin or an object that compile writes.  False:
- * it is damaged. */
+/* Calls `each` for the name of each kernel of PTX, a cubin or an object that compile writes.
+ * False: it is damaged. */
 typedef void rt_name_body(void *user, const char *name);
 bool rt_list_code_kernels(rt_format f, const void *bytes, size_t size, rt_name_body *each,
                           void *user);

@@ -1,7 +1,7 @@
 /* device.h — the interface of devices: what has memory, and runs kernels.
  *
- * A device is a driver, which is a table of functions (devices.def lists the drivers), and data that
- * says what the device can do.  Users of devices ask for capabilities and never for a name.
+ * A device is a driver, which is a table of functions (devices.def lists the drivers), and data
+ * that says what the device can do.  Users of devices ask for capabilities and never for a name.
  *
  * Commands are given to a device as submissions.  Submitting may run the commands, or only begin
  * them: then the device calls back when the last one has ended.  So a command for another processor
@@ -86,8 +86,8 @@ const rt_arg *rt_value_given(const ir_func *kernel, const rt_launch *l, uint32_t
 /* Of parameters that are marked as specialized; the list is in the arena. */
 rt_constants rt_marked_values(const ir_func *kernel, const rt_launch *l, ir_arena *a);
 
-/* One side of a copy: where its first byte is, and the distances, in bytes, between rows and between
- * slices.  A side without memory is the host's. */
+/* One side of a copy: where its first byte is, and the distances, in bytes, between rows and
+ * between slices.  A side without memory is the host's. */
 typedef struct {
     rt_memory *memory;
     union {
@@ -140,8 +140,8 @@ struct rt_submission {
     spvf_context *context;
     const rt_command *commands;
     size_t count;
-    /* 0, or the number of a recording (rt_new_recording): its submissions launch the same kernels in
-     * the same order, with other arguments, so a device may keep what it has made of them. */
+    /* 0, or the number of a recording (rt_new_recording): its submissions launch the same kernels
+     * in the same order, with other arguments, so a device may keep what it has made of them. */
     uint64_t recording;
     /* 0, or a number: submissions that have the same one have the same commands. */
     uint64_t content;
@@ -215,15 +215,16 @@ struct rt_driver {
      * memory do not matter, and `any` stands for memory that is not there yet.  NULL: nothing is
      * known before. */
     void (*prepare)(rt_device *d, spvf_context *context, const rt_launch *l);
-    /* How the launch would run; false: no groups of the kernel wait for others.  Throws as that launch
-     * would.  NULL: the device has one way. */
+    /* How the launch would run; false: no groups of the kernel wait for others.  Throws as that
+     * launch would.  NULL: the device has one way. */
     bool (*phases)(rt_device *d, const rt_launch *l, rt_phase_way *out);
     /* Throws when a command fails; then none is pending. */
     rt_progress (*submit)(rt_device *d, rt_submission *s);
-    /* Gives the device more commands of a submission that is pending and not exact: they run after its
-     * own, and it ends with them.  `more` is not kept; programs and memory that it uses live until the submission ends.  Does not throw:
-     * *failure is IR_OK, or a message has been given, and the submission goes on.  False: it has
-     * ended, or takes no such commands, and nothing was done.  NULL: no submission does. */
+    /* Gives the device more commands of a submission that is pending and not exact: they run after
+     * its own, and it ends with them.  `more` is not kept; programs and memory that it uses live
+     * until the submission ends.  Does not throw: *failure is IR_OK, or a message has been given,
+     * and the submission goes on.  False: it has ended, or takes no such commands, and nothing was
+     * done.  NULL: no submission does. */
     bool (*extend)(rt_device *d, rt_submission *s, const rt_more *more, ir_status *failure);
     /* What has been submitted is waited for: its end is to be told as soon as it comes.  By any
      * thread, which may have any lock but those of the device.  NULL: it always is. */
@@ -232,8 +233,8 @@ struct rt_driver {
      * those before.  By any thread, without a lock, while the memory of the submission is there.
      * False: it has come, or another thread waits, and nothing was done.  May be NULL. */
     bool (*await)(rt_device *d, rt_submission *s);
-    /* Code of a processor from the driver's assembly language, in the arena; throws.  No bytes: there
-     * is no such device, and *why_not says why.  NULL: the driver has no such language. */
+    /* Code of a processor from the driver's assembly language, in the arena; throws.  No bytes:
+     * there is no such device, and *why_not says why.  NULL: the driver has no such language. */
     rt_bytes (*assemble)(spvf_context *context, ir_arena *a, rt_bytes text, unsigned sm,
                          const char **why_not);
     /* No submission has this number any more.  NULL: the device keeps nothing of recordings. */
@@ -272,8 +273,8 @@ struct rt_device {
     _Atomic size_t prompt_bytes;
     void (*output)(void *user, const char *text); /* printf of kernels, or NULL */
     void *output_user;
-    /* Told of each launch of a kernel whose groups wait for each other, if there are several ways; or
-     * NULL. */
+    /* Told of each launch of a kernel whose groups wait for each other, if there are several ways;
+     * or NULL. */
     void (*on_phases)(void *user, const rt_phase_way *way);
     void *on_phases_user;
     /* Told how many work-groups of a launch have run, by a device that runs one after the other; or

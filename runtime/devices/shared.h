@@ -18,7 +18,8 @@ typedef struct {
     bool lost;    /* it was half changed when the process was forked */
 } rt_shared_device;
 
-/* Without a base, which `rt_shared_run` opens; the messages of its context are as the options say. */
+/* Without a base, which `rt_shared_run` opens; the messages of its context are as the options
+ * say. */
 void rt_shared_init(rt_shared_device *d, const spvf_context_options *options);
 /* What it launches is remembered by the context, if that remembers anything. */
 void rt_shared_remember(rt_shared_device *d, const spvf_context *c);
@@ -31,8 +32,8 @@ void rt_shared_run_for(spvf_context *c, rt_shared_device *d, void (*body)(void *
  * SPVF_OK: they have failed, and a message has been given, unless memory is exhausted. */
 spvf_status rt_shared_submit(rt_shared_device *d, spvf_context *own, rt_submission *s,
                              rt_progress *progress);
-/* More commands for a submission that has begun (rt_driver.extend).  Never waits for the lock.  False:
- * nothing was done; otherwise *status is that of these commands. */
+/* More commands for a submission that has begun (rt_driver.extend).  Never waits for the lock.
+ * False: nothing was done; otherwise *status is that of these commands. */
 bool rt_shared_extend(rt_shared_device *d, rt_submission *s, const rt_more *more,
                       spvf_status *status);
 /* The stream that the device's commands are in (rt_event), or NULL: they may run in any order. */

@@ -69,8 +69,8 @@ bool rt_take_number(const char **s, const char *option, uint64_t *out);
 /* A level of the machine, regalloc=stack, seed=N (choices of register allocation that do not matter
  * are made at random). */
 bool rt_take_code_option(const char **s, const cg_machine *machine, cg_options *code);
-/* The machine that the target "MACHINE[:OPTION{,OPTION}]" names, with its default level; *s moves to
- * the options.  NULL: there is none. */
+/* The machine that the target "MACHINE[:OPTION{,OPTION}]" names, with its default level; *s moves
+ * to the options.  NULL: there is none. */
 const cg_machine *rt_take_machine(const char **s, cg_options *code);
 /* ", x86_64[:v2|:v3|:v4]": all machines, each after a comma. */
 const char *rt_list_machines(ir_arena *a);

@@ -15,7 +15,8 @@ typedef struct {
 } ocl_shared;
 
 /* Memory that the interpreter looks after, and that it looks after no longer; NULL: it does not.
- * Nothing else is in so many bytes after it, so that accesses beyond it are found.  (check_calls.c) */
+ * Nothing else is in so many bytes after it, so that accesses beyond it are found.
+ * (check_calls.c) */
 enum { OCL_CHECK_ROOM = 4096 };
 rt_memory *ocl_check_shared(ocl_area memory, cl_unified_shared_memory_type_intel type);
 void ocl_forget_shared(rt_memory *checked, const void *bytes);

@@ -121,8 +121,8 @@ typedef struct {
 /* With one reference. */
 ocl_object ocl_new_object(ocl_kind kind);
 static inline void ocl_retain(ocl_object *o) { rt_retain(&o->refs); }
-/* Of an object without references.  It stays as nothing if faults are looked for, since loaders read
- * handles before they call.  (platform.c) */
+/* Of an object without references.  It stays as nothing if faults are looked for, since loaders
+ * read handles before they call.  (platform.c) */
 void ocl_free_object(ocl_object *o);
 /* True: that was the last reference. */
 static inline bool ocl_release(ocl_object *o) { return rt_release(&o->refs); }

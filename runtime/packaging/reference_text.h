@@ -1,5 +1,5 @@
-/* reference_text.h — the text of comments, for reference.c: paragraphs and code, without what comments
- * have at the margin.  What is given is copied, and never freed. */
+/* reference_text.h — the text of comments, for reference.c: paragraphs and code, without what
+ * comments have at the margin.  What is given is copied, and never freed. */
 #ifndef SPVFUSE_REFERENCE_TEXT_H
 #define SPVFUSE_REFERENCE_TEXT_H
 

@@ -52,8 +52,8 @@ static inline rt_arg launch_arg(const spvf_device *d, const spvf_arg_info *info,
 int32_t launch_run(rt_event *e);
 /* Gives back what launches that have joined it use. */
 void launch_drop_joined(launches *l);
-/* A launch, or a batch, joins the last command of the queue.  False: nothing has happened, and it is
- * to be a command of its own; otherwise a failure is one of the queue. (joins.c) */
+/* A launch, or a batch, joins the last command of the queue.  False: nothing has happened, and it
+ * is to be a command of its own; otherwise a failure is one of the queue. (joins.c) */
 bool launch_join(spvf_queue *q, const spvf_launch *w, const spvf_wait *wait, spvf_event **out);
 bool launch_join_batch(spvf_queue *q, launch_batch *b, const spvf_wait *wait, spvf_event **out);
 

@@ -96,8 +96,8 @@ void buf_retain(spvf_buffer *b);
 void buf_release(spvf_buffer *b);
 /* The buffer whose resource it is: those of others are never placed. */
 spvf_buffer *buf_of(rt_resource *r);
-/* The buffer of the device that has the byte at an address which the program knows, with a reference;
- * of several the one that ends last.  NULL: there is none. */
+/* The buffer of the device that has the byte at an address which the program knows, with a
+ * reference; of several the one that ends last.  NULL: there is none. */
 spvf_buffer *buf_find(const spvf_device *d, const void *address, size_t *offset);
 /* Where it lies; NULL: it is not there yet, or not in memory of this process.  The device's lock is
  * held. */
@@ -205,9 +205,10 @@ spvf_status move_enqueue(const move_side *from, const move_side *to, const spvf_
 spvf_status nothing_enqueue(spvf_queue *q, const spvf_wait *wait, spvf_event **out);
 /* SPVF_OK, or what is wrong has been said. */
 spvf_status cmd_check_wait(spvf_device *d, const char *call, const spvf_wait *wait);
-/* The launch with an argument for each parameter, and buffers in the place of addresses (pointers.c):
- * *out is to be released, and lives as long as the original.  SPVF_OK, or what is wrong has been
- * said.  Of the functions for launches, those of the user take the original, and others *out. */
+/* The launch with an argument for each parameter, and buffers in the place of addresses
+ * (pointers.c): *out is to be released, and lives as long as the original.  SPVF_OK, or what is
+ * wrong has been said.  Of the functions for launches, those of the user take the original, and
+ * others *out. */
 /* A launch of the user, of whatever version. */
 spvf_status launch_take(spvf_device *d, const char *call, const spvf_launch *what,
                         spvf_launch *out);

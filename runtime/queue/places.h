@@ -20,8 +20,8 @@ typedef struct {
     ir_vec(spvf_identity) identities, overlaps;
 } chain_places;
 
-/* Adds the memory that a link is given.  `kernel`, the description that the fusion goes by, says what
- * is written; `reach`, by argument, what is accessed, or NULL. */
+/* Adds the memory that a link is given.  `kernel`, the description that the fusion goes by, says
+ * what is written; `reach`, by argument, what is accessed, or NULL. */
 void chain_add_places(chain_places *to, const rt_chain_link *l, const spvf_kernel_info *kernel,
                       uint32_t member, const pass_reach *reach);
 /* When all are added: finds parameters that are given the same address, each of which is one place

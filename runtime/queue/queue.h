@@ -205,7 +205,8 @@ struct rt_range {
 /* The range can be found by the addresses of its bytes, until it is removed. */
 void rt_range_place(rt_scheduler *s, rt_range *r, const void *begin, size_t size);
 void rt_range_remove(rt_range *r);
-/* With the lock held: others that have bytes of a range, and all that have the byte at an address. */
+/* With the lock held: others that have bytes of a range, and all that have the byte at an
+ * address. */
 typedef void rt_visit_range(rt_range *r, void *user);
 void rt_range_visit(const rt_range *r, rt_visit_range *visit, void *user);
 void rt_range_visit_at(rt_scheduler *s, const void *address, rt_visit_range *visit, void *user);
@@ -285,8 +286,8 @@ typedef struct {
     rt_event *list[RT_FEW_DROPPED];
     uint32_t n;
 } rt_dropped;
-/* With the lock held: that event uses the memory, too, after all that do.  False: some of these have
- * not begun on its stream, or there is no room. */
+/* With the lock held: that event uses the memory, too, after all that do.  False: some of these
+ * have not begun on its stream, or there is no room. */
 bool rt_resource_join(rt_event *e, const rt_access *a, rt_dropped *d);
 /* Where the memory lies: commands that use other resources with bytes of it are ordered, too. */
 void rt_resource_place(rt_scheduler *s, rt_resource *r, const void *begin, size_t size);

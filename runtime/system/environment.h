@@ -20,13 +20,14 @@ bool rt_setting_is_on(rt_setting_id id);
 unsigned long long rt_setting_number(rt_setting_id id, unsigned long long otherwise);
 /* The number of bytes of a SIZE, likewise. */
 unsigned long long rt_setting_size(rt_setting_id id, unsigned long long otherwise);
-/* The place of the value among the values of a WORD, from 0; -1: it is not set or not understood. */
+/* The place of the value among the values of a WORD, from 0; -1: it is not set or not
+ * understood. */
 int rt_setting_word(rt_setting_id id);
 /* Is the word among those of WORDS? */
 bool rt_setting_has(rt_setting_id id, const char *word);
 
-/* Says of each variable whose value is not understood, and of each that begins with SPVFUSE_ and does
- * not exist, one sentence. */
+/* Says of each variable whose value is not understood, and of each that begins with SPVFUSE_ and
+ * does not exist, one sentence. */
 void rt_check_settings(void (*say)(void *user, const char *text), void *user);
 
 /* A variable of others, such as PATH; NULL: it is not set, or this process may not listen to it. */

@@ -4,9 +4,8 @@
  * for ever.  So the first call that takes a lock in a child makes it anew.  If it was in use in the
  * parent, that call is told so, since what the lock protects may be half changed.
  *
- * The few locks of the whole process are held while it forks instead: mutexes that fork.c lists, and
- * those that rt_lock_hold_in_forks has been told of.  A fork waits until they are free.
- */
+ * The few locks of the whole process are held while it forks instead: mutexes that fork.c lists,
+ * and those that rt_lock_hold_in_forks has been told of.  A fork waits until they are free. */
 #ifndef SPVFUSE_RUNTIME_LOCK_H
 #define SPVFUSE_RUNTIME_LOCK_H
 

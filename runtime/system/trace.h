@@ -58,21 +58,22 @@ void rt_trace_write(rt_trace *t);
 /* The last event that has begun on the track ends. */
 void rt_trace_end(rt_track track);
 
-/* What began at that time, by rt_now_ns(), on the track of this thread, and ends now; function: it is
- * about that one, or NULL. */
+/* What began at that time, by rt_now_ns(), on the track of this thread, and ends now; function: it
+ * is about that one, or NULL. */
 void rt_trace_span(const char *category, const char *name, uint64_t began, const char *function);
 
-/* On the track of this thread, until rt_trace_end(0) or rt_trace_end_call; name NULL: it has none. */
+/* On the track of this thread, until rt_trace_end(0) or rt_trace_end_call; name NULL: it has
+ * none. */
 void rt_trace_call(const char *category, const char *name);
 void rt_trace_end_call(const char *key, uint64_t value);
 
-/* A track on which no event runs, of the device with this address; 0: there are too many, and the event
- * is to be left out. */
+/* A track on which no event runs, of the device with this address; 0: there are too many, and the
+ * event is to be left out. */
 rt_track rt_trace_take_track(const void *device, const char *name);
 void rt_trace_give_track(rt_track track);
 
-/* This thread, which belongs to the library, is shown by that name: in the trace, and its first 15 letters
- * in debuggers and profiles. */
+/* This thread, which belongs to the library, is shown by that name: in the trace, and its first 15
+ * letters in debuggers and profiles. */
 void rt_trace_name_thread(const char *name);
 
 #endif

@@ -40,8 +40,8 @@ typedef struct check_program check_program;
 /* NULL when memory is short, as everywhere below. */
 check_device *check_device_new(ir_ctx *cx);
 void check_device_free(check_device *d); /* after its buffers and programs */
-/* From now on, reports name what the source names, and what a faulty read gives counts as defined, so
- * that one fault is not reported twice. */
+/* From now on, reports name what the source names, and what a faulty read gives counts as defined,
+ * so that one fault is not reported twice. */
 void check_device_for_people(check_device *d);
 
 /* -------------------------------------------------------------------------------------- buffers */
@@ -53,9 +53,9 @@ enum {
 
 /* Copies size bytes of data; NULL: the contents are undefined. */
 check_buffer *check_buffer_new(check_device *d, uint64_t size, const void *data, unsigned flags);
-/* Memory of this process, which is used where it is and outlives the buffer.  Kernels get an address of
- * the device, far from all others, so that each access beyond the buffer is found; otherwise
- * CHECK_BUFFER_AT_HOST.  The contents count as defined. */
+/* Memory of this process, which is used where it is and outlives the buffer.  Kernels get an
+ * address of the device, far from all others, so that each access beyond the buffer is found;
+ * otherwise CHECK_BUFFER_AT_HOST.  The contents count as defined. */
 check_buffer *check_buffer_wrap(check_device *d, void *host, uint64_t size, unsigned flags);
 void check_buffer_free(check_buffer *b);
 /* What reports say of the buffer besides the name of the argument; the text outlives the buffer. */
@@ -153,8 +153,8 @@ typedef struct {
     bool allow_non_uniform; /* smaller groups at the end of the range */
     bool strict_races;      /* equal values written twice are an error */
     bool strict_undefined;  /* any undefined byte stored to global memory is an error */
-    void (*report)(void *user, const check_report *r);     /* after the launch, in order */
-    void (*print)(void *user, const char *text, size_t n); /* printf, as it happens */
+    void (*report)(void *user, const check_report *r);            /* after the launch, in order */
+    void (*print)(void *user, const char *text, size_t n);        /* printf, as it happens */
     void (*progress)(void *user, uint64_t done, uint64_t groups); /* after each group; or NULL */
     bool (*expired)(void *user); /* asked now and then: true: the launch ends; NULL: never */
     /* After the launch, if it has written to some of `watch_size` bytes: the last one that did. */

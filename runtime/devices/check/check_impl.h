@@ -320,8 +320,8 @@ void check_deliver(check_state *l);
 /* check_origin.c */
 void check_note_undefined_read(check_state *l, const ir_access *a, const check_object *o);
 void check_note_undefined_write(check_state *l, const ir_access *a);
-/* In words, where a value came from that the instruction uses and that is undefined; NULL: it is not
- * known. */
+/* In words, where a value came from that the instruction uses and that is undefined; NULL: it is
+ * not known. */
 const char *check_origin_of(check_state *l, const ir_inst *i);
 
 /* check_launch.c */

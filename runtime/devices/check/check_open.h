@@ -1,5 +1,5 @@
-/* check_open.h — device check for those that look at every report themselves, and use memory of this
- * process (check_device.c). */
+/* check_open.h — device check for those that look at every report themselves, and use memory of
+ * this process (check_device.c). */
 #ifndef SPVFUSE_CHECK_OPEN_H
 #define SPVFUSE_CHECK_OPEN_H
 

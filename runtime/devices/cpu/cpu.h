@@ -129,8 +129,8 @@ struct rt_program {
 void cpu_program_init(rt_program *p, const cpu_machine *machine, const ir_module *m);
 void cpu_program_clear(rt_program *p); /* no launch runs */
 rt_function *cpu_find_function(rt_program *p, const char *name);
-/* Code that comes with the module becomes that of a new function, if there is some that suits.  Throws
- * if it is damaged. */
+/* Code that comes with the module becomes that of a new function, if there is some that suits.
+ * Throws if it is damaged. */
 void cpu_take_image(rt_function *f);
 void cpu_unload_images(rt_program *p);
 

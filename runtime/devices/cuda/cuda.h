@@ -480,8 +480,8 @@ typedef struct {
 bool cuda_launch_grid(cuda *d, const cuda_blocks *what);
 /* Or to the recorder, with the sizes of its parameters. */
 void cuda_record_grid(cuda *d, const cuda_blocks *what, const size_t *size, size_t n);
-/* The launches of a recording from this command on, as a graph, or into the stream where none is made
- * of them.  How many there are; 0: fewer than two, which are left to the caller. */
+/* The launches of a recording from this command on, as a graph, or into the stream where none is
+ * made of them.  How many there are; 0: fewer than two, which are left to the caller. */
 size_t cuda_replay_launches(cuda *d, const rt_more *s, size_t first, ir_arena *scratch);
 void cuda_forget(rt_device *d, uint64_t recording);
 void cuda_free_replays(cuda *d);
@@ -503,9 +503,9 @@ bool cuda_is_large(const cuda *d, const cuda_grid *g);
 void cuda_each_part(const cuda_grid *g, bool guarded,
                     void (*each)(void *user, const cuda_part *part), void *user);
 
-/* The code in which all groups of the launch wait for each other; `to` gets its grid, how it runs and
- * why.  Resident: as many blocks take turns with those of the range; 0: each is one of it.  NULL: the
- * kernel is launched for each phase. */
+/* The code in which all groups of the launch wait for each other; `to` gets its grid, how it runs
+ * and why.  Resident: as many blocks take turns with those of the range; 0: each is one of it.
+ * NULL: the kernel is launched for each phase. */
 rt_function *cuda_all_together(cuda *d, const rt_launch *l, cuda_choice *to);
 /* In words; false: no groups of the kernel wait for others. */
 bool cuda_describe_way(const rt_function *f, const cuda_choice *c, rt_phase_way *out);
@@ -535,12 +535,12 @@ void cuda_release(rt_device *d, rt_memory *m);
 rt_program *cuda_build(rt_device *d, const ir_module *m);
 rt_function *cuda_find(rt_device *d, rt_program *p, const char *kernel);
 void cuda_discard(rt_device *d, rt_program *p);
-/* The kernel with the values of its marked arguments as constants; or as it is, if none is marked, or
- * there have been too many other values. */
+/* The kernel with the values of its marked arguments as constants; or as it is, if none is marked,
+ * or there have been too many other values. */
 rt_function *cuda_with_constants(cuda *d, const rt_launch *l, ir_arena *scratch);
 void cuda_discard_constants(rt_device *d, rt_program *p);
-/* The kernel as code for this launch, and its range as blocks of threads that run it; until the next
- * launch of the kernel. */
+/* The kernel as code for this launch, and its range as blocks of threads that run it; until the
+ * next launch of the kernel. */
 const cuda_choice *cuda_choose(cuda *d, const rt_launch *l);
 bool cuda_phases(rt_device *d, const rt_launch *l, rt_phase_way *out);
 /* That code for these facts, or NULL; and has it ids of more than 32 bits? */

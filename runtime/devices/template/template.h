@@ -1,6 +1,6 @@
-/* template.h — the device `template`, which is the smallest one that runs commands asynchronously, and
- * what tests ask of it.  It is not in the table of devices: tests open it, and new devices begin as
- * a copy of it (docs/ADDING.md). */
+/* template.h — the device `template`, which is the smallest one that runs commands asynchronously,
+ * and what tests ask of it.  It is not in the table of devices: tests open it, and new devices
+ * begin as a copy of it (docs/ADDING.md). */
 #ifndef SPVFUSE_RUNTIME_TEMPLATE_H
 #define SPVFUSE_RUNTIME_TEMPLATE_H
 
@@ -10,8 +10,8 @@
 
 extern const rt_driver rt_template_driver;
 
-/* options: NULL; "host": it works in memory of the program; "unordered": it does not promise to keep
- * commands in order.  NULL: others. */
+/* options: NULL; "host": it works in memory of the program; "unordered": it does not promise to
+ * keep commands in order.  NULL: others. */
 rt_device *template_open(spvf_context *context, const char *options);
 
 /* While it is held back, submissions stay pending. */
