@@ -39,7 +39,8 @@ Test(cuda_ends, launches_with_events_use_those_of_earlier_ones) {
         cr_expect_eq(spvf_queue_finish(t.queue), SPVF_OK);
         for (int k = 0; k < MANY; k++) spvf_event_destroy(e[k]);
     }
-    cr_expect_lt(fake_cuda_count("cuEventCreate"), 20, "%u, for the thread of the device", fake_cuda_count("cuEventCreate"));
+    cr_expect_lt(fake_cuda_count("cuEventCreate"), 20, "%u, for the thread of the device",
+                 fake_cuda_count("cuEventCreate"));
     cr_expect_eq(fake_cuda_count("cuEventDestroy_v2"), 0);
     cr_expect_geq(fake_cuda_count("cuEventRecord"), 2 * MANY);
     close_queue();
