@@ -49,8 +49,8 @@ void cg_ptx_write(const ir_module *m, const cg_ptx_options *options, ir_arena *o
 typedef struct {
     bool offset;   /* the global offset, three numbers of 64 bits */
     bool work_dim; /* the number of dimensions, 32 bits */
-    uint64_t
-        variables; /* no parameter: bytes at the beginning of the dynamic part of local memory */
+    uint64_t variables; /* no parameter: bytes of the kernel's own variables, if these begin the
+                           dynamic part of local memory */
 } cg_ptx_hidden;
 cg_ptx_hidden cg_ptx_hidden_of(const ir_func *kernel, const cg_ptx_options *options,
                                ir_arena *scratch);

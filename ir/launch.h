@@ -48,17 +48,29 @@ typedef struct {
     uint64_t scratch_item; /* bytes for each work-item besides; their number is rounded up to 64 */
 } ir_group_need;
 
-/* What a phase asks about the range, besides ids: linear ids depend on all sizes but the last
- * one. */
+/* What a phase asks about the range, besides ids.  Linear ids depend on all sizes but the last. */
 typedef enum { IR_ASKS_NOTHING, IR_ASKS_LINEAR_IDS, IR_ASKS_SIZES } ir_question;
 
-/* Which work-items do anything in a phase: those whose global id, which counts from the offset, is
- * below `end` along each dimension; or if of_groups, the id of whose work-group is. */
+/* The work-items that do anything in a phase: along each dimension their global id, which counts
+ * from the offset, is below `end`; or, if of_groups, the id of their work-group is. */
 typedef struct {
     uint32_t end[3];    /* 0: all of them */
     uint16_t of_groups; /* 1 or 0 */
     uint16_t asks;      /* ir_question */
 } ir_extent;
+
+/* How many of `groups` work-groups along dimension d have an item that does anything; these are the
+ * first ones.  A group has `size` items. */
+static inline uint64_t ir_groups_within(const ir_extent *e, unsigned d, uint64_t offset,
+                                        uint64_t size, uint64_t groups) {
+    uint64_t end = e->end[d], n = end;
+    if (!end) return groups;
+    if (!e->of_groups) {
+        end = end > offset ? end - offset : 0;
+        n = (end + size - 1) / size;
+    }
+    return n < groups ? n : groups;
+}
 
 enum { IR_EXTENTS = 32 };
 

@@ -1,9 +1,9 @@
 /* atomic.c — atomic operations, fences and barriers, also of all work-groups.
  *
  * OpenCL's orders are those of PTX (Lustig 2019): an operation that is sequentially consistent
- * follows a fence.sc, and acquires and releases.  Results that nothing uses
- * are not read back (red).  The least and the greatest of floats, and most updates of 16 bits, are
- * loops around a compare-and-swap.  Of 8 bits there are only reads and writes.
+ * follows a fence.sc, and acquires and releases.  Results that nothing uses are not read back
+ * (red).  Minima and maxima of floats, and most updates of 16 bits, are loops around a
+ * compare-and-swap.  Values of 8 bits can only be read and written.
  *
  * Work-groups wait for each other only where all of them run at once (option `together`), by a word
  * in global memory whose highest bit says that the last one has come.
@@ -57,7 +57,7 @@ static const char *qualifiers(ptx_func *fn, const ir_inst *i, const ir_inst *add
 
 /* -------------------------------------------------------------------------- reading and writing */
 
-/* "b32"; of numbers below 32 bits that registers of 32 bits hold, "u8". */
+/* "b32"; for numbers of fewer bits in a register of 32: "u16" or "u8". */
 static const char *type_of(const ptx_func *fn, const ir_inst *v) {
     ptx_class c = ptx_class_of(fn->w->m, v->type);
     unsigned width = ir_bits(fn->w->m, v->type);

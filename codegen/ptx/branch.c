@@ -52,7 +52,7 @@ static void go_on(ptx_func *fn, const ir_block *b, unsigned edge) {
     if (to != b->next) ptx_put(fn, "bra.uni %s", ptx_block_name(fn, to));
 }
 
-/* The label to jump to for an edge; one of copies, which are written later, if there are any. */
+/* An edge whose copies are written after the branch, at a label of their own. */
 typedef struct {
     unsigned edge;
     const char *label;
@@ -61,6 +61,7 @@ typedef ir_vec(late_edge) late_edges;
 
 static bool has_phis(const ir_block *b) { return b->first->op == IR_OP_phi; }
 
+/* The label to jump to for an edge. */
 static const char *edge_label(ptx_func *fn, const ir_block *b, unsigned edge, late_edges *late) {
     const ir_block *to = b->succ[edge];
     if (!has_phis(to)) return ptx_block_name(fn, to);
@@ -77,8 +78,8 @@ static void write_late_edges(ptx_func *fn, const ir_block *b, const late_edges *
     }
 }
 
-/* Is `to` outside the loop of a header whose phis have no other uses than in the loop?  Liveness,
- * which takes longer, says the same.  Loops of phis with many uses are left to it. */
+/* Is `to` outside of a loop whose header has no phi that is used outside?  Liveness would say the
+ * same, but takes longer; it is asked if there are many uses. */
 static bool is_past_all_uses(ptx_func *fn, const ir_block *header, const ir_block *to) {
     enum { MOST = 64 };
     const ir_loops *loops = ir_loop_tree(fn->f);
@@ -155,7 +156,7 @@ static void write_branch(ptx_func *fn, const ir_block *b, const ir_inst *i) {
     write_late_edges(fn, b, &late);
 }
 
-/* The cases of a switch that is a table: of numbers from `least` on, which are extended by sign. */
+/* A switch as a table of labels, of the numbers from `least` on, which are extended by sign. */
 typedef struct {
     int64_t least;
     uint64_t span; /* from the least to the greatest one */
@@ -180,9 +181,9 @@ static bool find_table(const ptx_func *fn, const ir_inst *i, case_table *out) {
     return i->nargs > LEAST_TABLE && out->span < (uint64_t)i->nargs * MOST_GAPS;
 }
 
-/* Where the table leads: the labels of the cases, and of the default in gaps. */
-static void list_targets(ptx_func *fn, const ir_block *b, const ir_inst *i, const case_table *t,
-                         late_edges *late) {
+/* The table has the labels of the cases, and in gaps that of the default. */
+static void jump_by_table(ptx_func *fn, const ir_block *b, const ir_inst *i, const case_table *t,
+                          late_edges *late) {
     const char *otherwise = edge_label(fn, b, 0, late), *test = ptx_temporary(fn, PTX_PRED);
     const char **target = ir_new_array(fn->w->arena, const char *, t->span + 1);
     bool is_wide = ir_bits(fn->w->m, ir_arg(i, 0)->type) == 64;
@@ -222,7 +223,7 @@ static void write_switch(ptx_func *fn, const ir_block *b, const ir_inst *i) {
     late_edges late = {0};
     case_table table;
     if (find_table(fn, i, &table))
-        list_targets(fn, b, i, &table, &late);
+        jump_by_table(fn, b, i, &table, &late);
     else
         compare_with_cases(fn, b, i, &late);
     write_late_edges(fn, b, &late);

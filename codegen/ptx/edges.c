@@ -1,8 +1,8 @@
 /* edges.c — which predecessor of its successor a block is by each of its edges.
  *
  * Operands of phis are found by these numbers.  A block may have as many predecessors as the
- * function has blocks, so all edges are numbered at once: lists of predecessors are taken apart by
- * block, and each block has its own in the order of its edges.
+ * function has blocks, so they are not searched for each edge.  All edges are sorted at once,
+ * first by the block that they leave, and those of a block by where they lead.
  */
 #include "codegen/ptx/ptx.h"
 
@@ -22,7 +22,7 @@ static uint32_t *number_first(ptx_func *fn) {
     return first;
 }
 
-/* The edges of each block, by where they lead, and in the order of predecessors there. */
+/* The edges of each block together, those to one successor in the order of its predecessors. */
 static entry *sort_by_block(const ptx_func *fn) {
     const uint32_t blocks = fn->f->next_block, *first = fn->first_edge;
     uint32_t *end = ir_new_array(fn->w->arena, uint32_t, blocks);

@@ -29,7 +29,7 @@ static void declare_pointer(ptx_func *fn, ir_text *t, uint32_t n) {
             param_name(fn, n));
 }
 
-/* That of a struct by value. */
+/* Of a struct by value; 8 if the module does not say it. */
 static unsigned align_of_struct(const ir_param *p) { return p->align ? p->align : 8; }
 
 static void declare_bytes(ptx_func *fn, ir_text *t, uint32_t n, uint64_t size, uint64_t align) {
@@ -103,8 +103,6 @@ static void declare_params(ptx_func *fn, ir_text *t) {
 
 enum { USUAL_PARAMETERS = 4352, MOST_PARAMETERS = 32764 }; /* bytes */
 
-static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
-
 static uint64_t size_of_params(const ptx_func *fn) {
     const cg_ptx_hidden hidden = fn->hidden;
     uint64_t bytes = 0;
@@ -113,10 +111,11 @@ static uint64_t size_of_params(const ptx_func *fn) {
         const ir_type type = fn->f->param_val[n]->type;
         const bool is_struct = p->attrs & IR_PARAM_BYVAL;
         uint64_t align = is_struct ? align_of_struct(p) : ir_alignof(fn->w->m, type);
-        bytes = round_up(bytes, align) + (is_struct ? p->byval_size : ir_sizeof(fn->w->m, type));
+        bytes =
+            ptx_round_up(bytes, align) + (is_struct ? p->byval_size : ir_sizeof(fn->w->m, type));
     }
-    if (hidden.offset) bytes = round_up(bytes, 8) + 3 * sizeof(uint64_t);
-    return hidden.work_dim ? round_up(bytes, 4) + 4 : bytes;
+    if (hidden.offset) bytes = ptx_round_up(bytes, 8) + 3 * sizeof(uint64_t);
+    return hidden.work_dim ? ptx_round_up(bytes, 4) + 4 : bytes;
 }
 
 static void check_params(ptx_func *fn) {
@@ -148,7 +147,7 @@ static void load_local(ptx_func *fn, const ir_inst *v) {
     ptx_put(fn, "add.s64 %s, %s, %s", ptx_result(fn, v, 0), start, wide);
 }
 
-/* A struct by value of which the kernel writes its own copy, or has pointers of another kind. */
+/* A struct by value that the kernel writes, or of which it needs a pointer in another space. */
 static void copy_bytes(ptx_func *fn, const ir_inst *v, const ir_param *p) {
     const char *name = ir_sprintf(fn->w->arena, "$p%u", v->imm.index);
     unsigned long long size = p->byval_size;

@@ -1,27 +1,24 @@
 /* local.c — variables in local memory.
  *
- * A module may declare up to 48 KiB that a kernel uses.  If a kernel has more, all of its variables
- * are at the beginning of the dynamic part, which whoever launches it makes as much larger, and
- * arguments in local memory come after them.
+ * A kernel may use up to 48 KiB that its module declares.  The variables of a kernel with more begin
+ * the dynamic part of local memory, before arguments: a launch has to give so many bytes more.
  */
 #include "codegen/ptx/ptx.h"
 
 enum { MOST_STATIC = 48 << 10, PART_ALIGN = 128 };
 
-/* Do the items of a work-group need memory for what it does together? */
+/* Does the instruction exchange values between items of a work-group through memory of its own? */
 static bool shares_values(const ir_inst *i) {
     bool collects = i->op >= IR_OP_group_add && i->op <= IR_OP_group_xor;
     return (collects || i->op == IR_OP_group_broadcast) && i->imm.group.scope == IR_SCOPE_WORKGROUP;
 }
 
-static uint64_t round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
-
-/* Its place comes after `bytes`, unless it has one. */
+/* Places the variable of an address after `bytes`, unless it has a place; returns the end. */
 static uint64_t place(const ir_inst *v, uint64_t bytes, ir_map *places, ir_arena *arena) {
     const ir_global *g = v->imm.global;
     const ir_module *m = v->imm.global->module;
     if (ir_map_get(places, (uintptr_t)g)) return bytes;
-    bytes = round_up(bytes, g->align ? g->align : ir_alignof(m, g->type));
+    bytes = ptx_round_up(bytes, g->align ? g->align : ir_alignof(m, g->type));
     ir_map_set(arena, places, (uintptr_t)g, (void *)(uintptr_t)(bytes + 1));
     return bytes + ir_sizeof(m, g->type);
 }
@@ -35,5 +32,5 @@ uint64_t ptx_place_variables(const ir_func *f, ir_map *places, ir_arena *arena) 
                 if (ir_arg(i, n)->op == IR_OP_address && ir_arg(i, n)->type == ir_ptr(IR_LOCAL))
                     bytes = place(ir_arg(i, n), bytes, places, arena);
         }
-    return bytes + shared > MOST_STATIC ? round_up(bytes, PART_ALIGN) : 0;
+    return bytes + shared > MOST_STATIC ? ptx_round_up(bytes, PART_ALIGN) : 0;
 }

@@ -204,8 +204,9 @@ const char *ptx_space_of(const ptx_func *fn, const ir_inst *address);
 const ir_inst *ptx_origin(const ir_inst *address);
 /* "[%rd1+8]" */
 const char *ptx_place(ptx_func *fn, const ir_inst *address, int64_t more);
-/* Bytes of variables at the beginning of the dynamic part of local memory, or 0; and their places
- * there, + 1, by variable (local.c). */
+static inline uint64_t ptx_round_up(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
+/* The bytes of the kernel's variables, if they begin the dynamic part of local memory, otherwise 0;
+ * `places`: by variable its first byte there, + 1 (local.c). */
 uint64_t ptx_place_variables(const ir_func *f, ir_map *places, ir_arena *arena);
 /* Fills in_param (structs.c). */
 void ptx_find_structs(ptx_func *fn);

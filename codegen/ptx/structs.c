@@ -1,10 +1,9 @@
 /* structs.c — structs by value: which of them are read where they were given.
  *
- * The address of a parameter is one in the memory of parameters, and ld.param takes registers, so
- * an index need not be known.  That memory cannot be written, and has no address of another space:
- * if more is done with a struct than to read it, the kernel copies it to its private memory.
- * Pointers that step through the struct or are chosen lead there as well, if all that they come
- * from does.
+ * ld.param takes an address in a register, so an index need not be known.  The memory of parameters
+ * cannot be written, and has no address in another space: if a kernel does more with a struct than
+ * read it, it copies the struct to private memory.  Phis and selects among addresses may be read,
+ * too, if all of these are in the same struct.
  */
 #include "codegen/ptx/ptx.h"
 
@@ -21,8 +20,8 @@ static bool is_read(const ir_use *u) {
     return u->user->op == IR_OP_load || (u->user->op == IR_OP_copy && u == &u->user->arg[1]);
 }
 
-/* Marks what is made of the address of a struct; false if something else is done with it. */
-static bool mark(ptx_func *fn, const ir_inst *param, addresses *list) {
+/* Marks and lists all addresses that are made of that of a struct; false if one is not only read. */
+static bool mark_addresses(ptx_func *fn, const ir_inst *param, addresses *list) {
     fn->in_param[param->id] = true;
     *ir_push(fn->w->arena, list) = param;
     for (uint32_t k = 0; k < list->n; k++)
@@ -35,6 +34,7 @@ static bool mark(ptx_func *fn, const ir_inst *param, addresses *list) {
     return true;
 }
 
+/* Do phis and selects in the list choose among marked addresses only? */
 static bool all_are_marked(const ptx_func *fn, const addresses *list) {
     for (uint32_t k = 0; k < list->n; k++) {
         const ir_inst *i = list->data[k];
@@ -50,7 +50,7 @@ void ptx_find_structs(ptx_func *fn) {
     for (uint32_t n = 0; n < fn->f->nparams; n++) {
         addresses list = {0};
         if (!(fn->f->param[n].attrs & IR_PARAM_BYVAL)) continue;
-        if (mark(fn, fn->f->param_val[n], &list) && all_are_marked(fn, &list)) continue;
+        if (mark_addresses(fn, fn->f->param_val[n], &list) && all_are_marked(fn, &list)) continue;
         for (uint32_t k = 0; k < list.n; k++) fn->in_param[list.data[k]->id] = false;
     }
 }

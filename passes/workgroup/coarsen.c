@@ -170,13 +170,13 @@ static bool is_harmless(const ir_block *b) {
     return b->last->op == IR_OP_br;
 }
 
-/* Instructions of the blocks that can be reached from b without passing `not`. */
-static unsigned size_from(const coarse *c, ir_block *b, const ir_block * not ) {
+/* Instructions of the blocks that can be reached from b without passing `avoided`. */
+static unsigned size_from(const coarse *c, ir_block *b, const ir_block *avoided) {
     ir_block_list list = {0};
     bool *seen = ir_new_array(c->cx->scratch, bool, c->f->next_block);
     unsigned size = 0;
     *ir_push(c->cx->scratch, &list) = b;
-    seen[b->id] = seen[not ->id] = true;
+    seen[b->id] = seen[avoided->id] = true;
     for (uint32_t k = 0; k < list.n; k++) {
         foreach_inst (i, list.data[k]) size++;
         for (uint32_t n = 0; n < list.data[k]->nsucc; n++) {
@@ -260,7 +260,8 @@ static unsigned items_for(const price *p, unsigned items) {
     return items;
 }
 
-/* By number of successors of the first block, plus 1: the way on which a block is; 0: on all. */
+/* The way from the first block on which b is: the number of a successor, plus 1; 0: on all ways.
+ * `way` has it by block id. */
 static unsigned way_of(const coarse *c, const unsigned *way, const ir_block *b) {
     const ir_block *first = c->body.data[0], *before = ir_dominators(c->f)->idom[b->id];
     if (before != first || b->npred > 1) return way[before->id];
@@ -269,8 +270,8 @@ static unsigned way_of(const coarse *c, const unsigned *way, const ir_block *b) 
     return 0;
 }
 
-/* Of the ways from a switch at the beginning, such as those to phases, a launch takes one.  So what
- * counts is the price of each, with what is before and after it. */
+/* A launch takes one way from a switch at the beginning, such as that to the phases of a kernel.  So
+ * the number of items has to suit the price of each way, with what is before and after all of them. */
 static void choose_items(coarse *c, unsigned most) {
     const ir_block *first = c->body.data[0];
     const unsigned ways = first->last->op == IR_OP_switch ? first->nsucc : 0;

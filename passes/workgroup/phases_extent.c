@@ -4,11 +4,11 @@
  *
  * Fusion puts the body of a member with a smaller range than the others behind such a guard, and a
  * tree of sums halves that range from phase to phase.  A launch for the phase need not visit groups
- * that would find nothing to do.  The guard stays, for groups of which only some items have.
+ * that would find nothing to do.  The guard stays: of a group that runs, some items may fail it.
  *
- * A guard is a branch at the beginning of its phase, before anything with an effect; who does not
- * meet it leaves the phase without one.  Its condition is a comparison of an id with a constant, or
- * a conjunction of these.
+ * A guard is a branch at the beginning of its phase, before any effect; an item that fails it
+ * reaches the end of the phase without one.  Its condition is a comparison of an id with a
+ * constant, or a conjunction of such comparisons and others, which do not count.
  */
 #include "passes/workgroup/phases_impl.h"
 
@@ -23,7 +23,7 @@ static bool is_idle(const ir_block *b) {
     return true;
 }
 
-/* Does an item that goes from `b` on do nothing more in the phase? */
+/* Does an item that reaches b do nothing more in the phase? */
 static bool is_done(const pass_phasing *p, const ir_block *b) {
     for (uint32_t n = 0; n < p->nblocks; n++) {
         if (pass_waits_for_all(b->first)) return true;
@@ -35,7 +35,7 @@ static bool is_done(const pass_phasing *p, const ir_block *b) {
     return false;
 }
 
-/* Takes what a condition says about ids into `to`; the rest of it may say anything. */
+/* Adds the bounds of ids that hold where the condition does. */
 static void add_condition(const ir_inst *condition, ir_extent *to) {
     if (condition->op == IR_OP_and) {
         add_condition(ir_arg(condition, 0), to);
@@ -62,7 +62,7 @@ static ir_question question_of(const ir_inst *i) {
     }
 }
 
-/* By number of phases, plus 1; 0: the entry, which all of them have. */
+/* What each phase asks, by its number plus 1; at 0 what the entry does, which all phases run. */
 static ir_question *find_questions(const pass_phasing *p) {
     ir_question *asked = ir_new_array(p->scratch, ir_question, p->phases.n + 1);
     foreach_block (b, p->kernel)

@@ -251,29 +251,18 @@ static void run_groups(launch *l) {
     }
 }
 
-/* Of the groups along d, those of which an item does anything in the phase. */
-static uint64_t groups_within(const launch *l, const ir_extent *e, unsigned d) {
-    const ir_group_info *g = &l->info;
-    uint64_t all = g->num_groups[d], end = e->end[d], n = end;
-    if (!end) return all;
-    if (!e->of_groups) {
-        end = end > g->global_offset[d] ? end - g->global_offset[d] : 0;
-        n = (end + g->local_size[d] - 1) / g->local_size[d];
-    }
-    return n < all ? n : all;
-}
-
-/* The phase's groups, which begin with the first one: all, but along the last axis that has
- * several.  False: it has none. */
+/* Sets how many groups the phase runs, from the first one on.  Their order is x fastest, so they
+ * are left out along the last dimension that has several.  False: none does anything. */
 static bool take_extent(launch *l) {
     const ir_phases *p = &l->use.variant->phases;
-    const uint64_t *groups = l->info.num_groups;
+    const ir_group_info *g = &l->info;
     unsigned last = 2;
     l->work.groups = 0;
     if (l->phase >= p->n || l->phase >= IR_EXTENTS) return true;
-    while (last && groups[last] == 1) last--;
-    uint64_t n = groups_within(l, &p->extent[l->phase], last);
-    for (unsigned d = 0; d < last; d++) n *= groups[d];
+    while (last && g->num_groups[last] == 1) last--;
+    uint64_t n = ir_groups_within(&p->extent[l->phase], last, g->global_offset[last],
+                                  g->local_size[last], g->num_groups[last]);
+    for (unsigned d = 0; d < last; d++) n *= g->num_groups[d];
     l->work.groups = n;
     return n;
 }

@@ -158,36 +158,27 @@ static void launch_part(void *user, const cuda_part *part) {
     launch_blocks(a, part);
 }
 
-/* Of the blocks along k, those of which an item does anything in the phase. */
-static uint64_t blocks_within(const cuda_grid *g, const ir_extent *e, unsigned k) {
-    uint64_t end = e->end[k], n = end;
-    if (!end) return g->blocks[k];
-    if (!e->of_groups) {
-        end = end > g->offset[k] ? end - g->offset[k] : 0;
-        n = (end + g->reach[k] - 1) / g->reach[k];
-    }
-    return n < g->blocks[k] ? n : g->blocks[k];
-}
-
-/* May there be fewer blocks along k?  A grid of fewer has other sizes and linear ids. */
+/* May a phase have fewer blocks along k?  Code takes sizes and linear ids from those of the grid. */
 static bool may_shrink(const cuda_grid *g, const ir_extent *e, unsigned k) {
     bool last = true;
     for (unsigned d = k + 1; d < 3; d++) last &= g->global[d] == 1;
     return e->asks == IR_ASKS_NOTHING || (e->asks == IR_ASKS_LINEAR_IDS && last);
 }
 
-/* Work-items of the blocks. */
-static uint64_t fill(const cuda_grid *g, const ir_extent *e, cuda_part *to) {
+/* Sets the blocks that do anything in the phase; returns the number of their work-items. */
+static uint64_t set_blocks(const cuda_grid *g, const ir_extent *e, cuda_part *to) {
     uint64_t items = 1;
     for (unsigned k = 0; k < 3; k++) {
-        to->blocks[k] = may_shrink(g, e, k) ? blocks_within(g, e, k) : g->blocks[k];
+        to->blocks[k] = g->blocks[k];
+        if (may_shrink(g, e, k))
+            to->blocks[k] = ir_groups_within(e, k, g->offset[k], g->reach[k], g->blocks[k]);
         to->threads[k] = (unsigned)g->local[k];
         items *= to->blocks[k] * g->reach[k];
     }
     return items;
 }
 
-/* All blocks, or those that do anything in the phase. */
+/* A grid of one launch, or of a phase: that of usual code if only few work-items do anything. */
 static void launch_whole(launching *a) {
     static const ir_extent whole = {.end = {0}};
     const cuda_choice *c = a->chosen;
@@ -195,9 +186,9 @@ static void launch_whole(launching *a) {
     const uint64_t phase = f->phases.n ? *a->p->phase : IR_EXTENTS;
     const ir_extent *e = phase < IR_EXTENTS ? &f->phases.extent[phase] : &whole;
     cuda_part part = {.first = {0}};
-    uint64_t items = fill(a->grid, e, &part);
+    uint64_t items = set_blocks(a->grid, e, &part);
     if (c->few.function && items < (uint64_t)CUDA_LARGE * a->d->processors) {
-        items = fill(&c->few.grid, e, &part);
+        items = set_blocks(&c->few.grid, e, &part);
         a->f = c->few.function;
     }
     if (items) launch_blocks(a, &part);
@@ -219,7 +210,7 @@ static void launch_phase(launching *a) {
         cuda_each_part(a->grid, a->f->parts == PASS_GUARDED, launch_part, a);
 }
 
-/* False: it has to be launched for each phase instead. */
+/* False: the driver has refused one launch for all phases. */
 static bool launch_all(launching *a) {
     ir_ctx *cx = &a->d->base.context->cx;
     launch_phase(a);
@@ -233,7 +224,8 @@ static bool launch_all(launching *a) {
     return !a->refused;
 }
 
-/* l->function: with its marked arguments as constants. */
+/* l->function has its marked arguments as constants.  False: the driver has refused one launch for
+ * all phases; the next try has one for each. */
 static bool launch_variant(cuda *d, rt_launch *l, ir_arena *scratch) {
     const rt_function *usual = l->function;
     const cuda_choice *chosen = cuda_choose(d, l);

@@ -10,14 +10,14 @@
  * take turns with those of the range (passes/workgroup/resident.c), with values in memory.  That is
  * done only if the option `phases=together` asks for it.
  *
- * All groups run at once if the processors have room for them.  A barrier costs less than the gap
- * between two launches, but it costs more the more groups there are, and a cooperative launch
- * costs as much as two others.  So that way is taken for LEAST_PHASES or more, up to MOST_HERE
- * groups for each processor, and too few items to keep them busy (tests/bench/phases.c measures
- * it), where launches do not begin early (replays.c), or whenever there is room if the option
- * `phases=together` says so.  Launches that
- * begin early leave a gap as short as a barrier.  Kernels that print are launched for each phase:
- * they could not be launched again if the driver refused.
+ * All groups can run at once if the processors have room for them.  A barrier costs less than the
+ * gap between two launches, but the more groups there are the more it costs, and a cooperative
+ * launch costs as much as two others.  Launches that begin early (replays.c) leave a gap as short
+ * as a barrier.  So by default there is one launch where launches do not begin early, for
+ * LEAST_PHASES or more, up to MOST_HERE groups for each processor, and too few items to keep these
+ * busy (tests/bench/phases.c measures it).  The option `phases=together` asks for it wherever there
+ * is room.  Kernels that print are launched for each phase: they could not be launched again if the
+ * driver refused.
  *
  * All commands go into one stream, so no two launches use the memory at once.  It grows by a block
  * that has room for what is needed; older blocks stay, because graphs of the driver know them.

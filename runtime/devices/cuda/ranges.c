@@ -8,9 +8,9 @@
  * Where a launch leaves the size of groups to the device, they have the usual number of threads:
  * the first of a few with which the most threads of the kernel are there at once, as the driver
  * says.  They are made of divisors of the global size, along x first, unless these leave most
- * threads unused and the kernel does not observe its groups.  The same is done where a large launch
- * asks for small groups that the kernel does not observe: a million items in groups of 64 wait for
- * their blocks to be started.
+ * threads unused and the kernel does not observe its groups.  So are those of a large launch that
+ * asks for small groups which the kernel does not observe: a million items in groups of 64
+ * mostly wait for their blocks to be started.
  */
 #include "runtime/devices/cuda/cuda.h"
 
@@ -48,7 +48,7 @@ static unsigned usual_threads(cuda *d, rt_function *f) {
     return f->usual;
 }
 
-/* The product. */
+/* Divisors of the global size; their product, which is at most `most`, is returned. */
 static uint64_t divide(const uint64_t global[3], uint64_t most, uint64_t local[3]) {
     uint64_t threads = 1;
     for (unsigned k = 0; k < 3; k++) {
@@ -99,7 +99,7 @@ static void check_sizes(cuda *d, const rt_launch *l, const cuda_grid *g, bool op
     }
 }
 
-/* Are groups those of a launch that gains by larger ones, and which cannot tell? */
+/* Does a large launch ask for small groups, which its kernel does not observe? */
 static bool has_small_groups(const cuda *d, const rt_function *f, const cuda_grid *g) {
     const uint64_t *local = g->local, *global = g->global;
     return !f->local[0] && !f->observes_groups && local[0] * local[1] * local[2] < SMALL_GROUP &&

@@ -80,7 +80,7 @@ bool cuda_is_large(const cuda *d, const cuda_grid *g) {
     return threads_of(g) >= (uint64_t)CUDA_LARGE * d->processors;
 }
 
-/* With the size of groups that the launch asks for, if it does. */
+/* Has the function registers enough for the size of groups that the launch asks for, if it does? */
 static bool allows_group(const rt_function *f, const rt_launch *l) {
     uint64_t threads = 1;
     for (unsigned k = 0; k < l->range->dims && l->range->local[0]; k++)
@@ -114,9 +114,9 @@ static unsigned find_facts(const cuda *d, const rt_launch *l) {
     return (are_apart(d, l) ? CUDA_APART : 0) | (are_aligned(l) ? CUDA_ALIGNED : 0);
 }
 
-/* Usual code for phases of a large launch that are small themselves: it begins early.  NULL: there
- * is no such phase, or it has other parameters than the code for the launch, or other places in the
- * memory between phases. */
+/* Usual code, which begins early, for those phases of a large launch that are small themselves.
+ * NULL: the launch has usual code already or no phases, or the two differ in parameters or in where
+ * phases keep values. */
 static rt_function *find_for_few(cuda *d, const rt_launch *l, cuda_choice *to) {
     rt_function *usual = l->function;
     if (!to->function || to->function == usual || to->function->parts != usual->parts) return NULL;
