@@ -1,7 +1,7 @@
 /* local.c — variables in local memory.
  *
- * A kernel may use up to 48 KiB that its module declares.  The variables of a kernel with more begin
- * the dynamic part of local memory, before arguments: a launch has to give so many bytes more.
+ * A kernel may use up to 48 KiB that its module declares.  If it has more, its variables begin the
+ * dynamic part of local memory, before arguments: a launch has to give so many bytes more.
  */
 #include "codegen/ptx/ptx.h"
 

@@ -20,7 +20,7 @@ static bool is_read(const ir_use *u) {
     return u->user->op == IR_OP_load || (u->user->op == IR_OP_copy && u == &u->user->arg[1]);
 }
 
-/* Marks and lists all addresses that are made of that of a struct; false if one is not only read. */
+/* Marks and lists the addresses in a struct; false if one of them is not only read. */
 static bool mark_addresses(ptx_func *fn, const ir_inst *param, addresses *list) {
     fn->in_param[param->id] = true;
     *ir_push(fn->w->arena, list) = param;

@@ -270,8 +270,8 @@ static unsigned way_of(const coarse *c, const unsigned *way, const ir_block *b) 
     return 0;
 }
 
-/* A launch takes one way from a switch at the beginning, such as that to the phases of a kernel.  So
- * the number of items has to suit the price of each way, with what is before and after all of them. */
+/* A launch takes one way from a switch at the beginning, such as that to the phases of a kernel.
+ * So the number of items has to suit the price of each way, with what is before and after all. */
 static void choose_items(coarse *c, unsigned most) {
     const ir_block *first = c->body.data[0];
     const unsigned ways = first->last->op == IR_OP_switch ? first->nsucc : 0;

@@ -158,7 +158,7 @@ static void launch_part(void *user, const cuda_part *part) {
     launch_blocks(a, part);
 }
 
-/* May a phase have fewer blocks along k?  Code takes sizes and linear ids from those of the grid. */
+/* May a phase have fewer blocks along k?  Sizes and linear ids are those of the grid. */
 static bool may_shrink(const cuda_grid *g, const ir_extent *e, unsigned k) {
     bool last = true;
     for (unsigned d = k + 1; d < 3; d++) last &= g->global[d] == 1;
