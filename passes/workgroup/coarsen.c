@@ -254,7 +254,7 @@ static void add_price(const coarse *c, const ir_block *b, price *to) {
 
 /* With loops it pays to share loads in them, and otherwise to have more loads in flight. */
 static unsigned items_for(const price *p, unsigned items) {
-    if (!p->accesses || (p->has_loops ? !p->shared : p->bytes >= ENOUGH_BYTES)) return 1;
+    if (p->accesses && (p->has_loops ? !p->shared : p->bytes >= ENOUGH_BYTES)) return 1;
     while (items > 1 && (items * p->cost > MOST_COST || items * p->carried > MOST_CARRIED))
         items /= 2;
     return items;
@@ -271,7 +271,8 @@ static unsigned way_of(const coarse *c, const unsigned *way, const ir_block *b) 
 }
 
 /* A launch takes one way from a switch at the beginning, such as that to the phases of a kernel.
- * So the number of items has to suit the price of each way, with what is before and after all. */
+ * So the number of items has to suit the price of each way, with what is before and after all.  Ways
+ * without accesses gain nothing by it, and are not what it is for. */
 static void choose_items(coarse *c, unsigned most) {
     const ir_block *first = c->body.data[0];
     const unsigned ways = first->last->op == IR_OP_switch ? first->nsucc : 0;
@@ -286,7 +287,12 @@ static void choose_items(coarse *c, unsigned most) {
     for (uint32_t k = 0; k < c->body.n; k++)
         if (way[c->body.data[k]->id]) add_price(c, c->body.data[k], &of[way[c->body.data[k]->id]]);
     c->items = most < MOST_ITEMS ? most : MOST_ITEMS;
-    for (unsigned n = ways ? 1 : 0; n <= ways; n++) c->items = items_for(&of[n], c->items);
+    bool accesses = false;
+    for (unsigned n = ways ? 1 : 0; n <= ways; n++) {
+        accesses |= of[n].accesses != 0;
+        c->items = items_for(&of[n], c->items);
+    }
+    if (!accesses) c->items = 1;
 }
 
 /* ------------------------------------------------------------------------- one after the other */

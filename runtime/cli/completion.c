@@ -27,7 +27,7 @@ static void print_commands(void) {
 
 static bool takes_commands(const cli_command *c) { return c == &cli_help || c == &cli_man; }
 
-/* Are arguments words, and no files? */
+/* Are the arguments words instead of files? */
 static bool takes_words(const cli_command *c) {
     char word[32];
     return takes_commands(c) || cli_argument_word(c, 0, word, sizeof word);
@@ -62,8 +62,8 @@ static void bash_value(const cli_command *c, const cli_option *o) {
     printf("\" ;;\n");
 }
 
-/* "=" and ":" divide words of bash, but none of ours: so the word is read from the line, and what
- * bash keeps is cut off. */
+/* Bash ends words at "=" and ":", which ours may have: so the word is read from the line, and the part
+ * that bash keeps is cut off the completions. */
 static const char bash_head[] =
     "# Completion of spvfuse for bash; made by `spvfuse completion bash`.\n"
     "_spvfuse() {\n"
@@ -117,7 +117,7 @@ static void zsh_text(const char *s) {
             putchar(*s);
 }
 
-/* A colon of a word is not one of the row. */
+/* Colons within a word are quoted: others divide the parts of a row. */
 static void zsh_value(const cli_command *c, const cli_option *o) {
     cli_value_kind kind = cli_kind_of(o);
     const char *word, *before = kind == CLI_LIST ? ":value:_sequence compadd -" : ":value:(";

@@ -104,7 +104,7 @@ static uint32_t most_lanes(const spvf_explained_code *c) {
 
 enum { COLUMNS = 100 };
 
-/* Words from that column on, and four columns deep where they go on. */
+/* Words from a column on; further lines are indented by four. */
 static void print_words(int column, const char *text) {
     for (int n; *text; text += n + (text[n] == ' ')) {
         n = (int)strcspn(text, " ");
@@ -142,7 +142,7 @@ static void put_kernels(FILE *f, const spvf_explanation *e) {
     }
 }
 
-/* That of a chain is made of those of its kernels, and may be long. */
+/* The name of a chain is made of those of its kernels, and may be long. */
 static void put_name(FILE *f, const char *name) {
     size_t n = strlen(name) > LONG_NAME ? LONG_NAME : strlen(name);
     while (name[n] && ((unsigned char)name[n] & 0xc0) == 0x80) n--; /* within a character */

@@ -113,8 +113,8 @@ static const char *extension_of(const char *target) {
                                               : target;
 }
 
-/* Of several inputs: the name with another ending, here or in the folder of -o.  For free(); NULL:
- * no memory. */
+/* The output for one of several inputs: its name with another ending, here or in the folder of -o.
+ * To be freed; NULL: no memory. */
 static char *output_name(const char *file, const char *ending) {
     const char *folder = cli_get("-o"), *slash = strrchr(file, '/'),
                *name = slash ? slash + 1 : file;
@@ -133,7 +133,7 @@ static bool is_same_file(const char *a, const char *b) {
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* No input is written over, and no two become one file. */
+/* False after a message: output n would be written over an input, or is that of an input before. */
 static bool has_own_name(const char *const *files, size_t n, const char *path, const char *ending) {
     bool ok = true;
     for (size_t k = 0; ok && files[k]; k++) {
@@ -189,7 +189,7 @@ static bool is_identifier(const char *s) {
     return *s && !(*s >= '0' && *s <= '9') && !s[strspn(s, letters)];
 }
 
-/* An option of objects for another target; NULL: there is none. */
+/* A given option that only objects have, if the target is another; NULL: there is none. */
 static const char *misplaced(const char *target) {
     static const char *const only[] = {"-S", "-g", "--abi", "--regalloc", "--header", "--table"};
     bool object = strncmp(target, "x86_64", 6) == 0;

@@ -1,7 +1,7 @@
 /* progress.c — how much of a plan has run, and how long the rest will take, on a terminal.
  *
- * Nothing is shown in the first second, nor where standard error is no terminal.  The line is
- * written over by the next one, and removed before something else is printed.
+ * Nothing is shown in the first second, nor where standard error is no terminal.  Each line
+ * overwrites the one before, and is removed before anything else is printed.
  */
 #include "runtime/cli/cli.h"
 

@@ -1,8 +1,8 @@
 /* words.c — what the values of options and the arguments of commands may be: for completion in
  * shells, and for naming the word that was meant.
  *
- * A row of a command's table says it by what its value is called: FILE, TARGET, STAGE and so on; a
- * name in small letters is the only value that there is.
+ * In the table of a command, an option says what its value is by a name in capitals, such as FILE,
+ * TARGET or STAGE.  A name in small letters is itself the only value.
  */
 #include "runtime/cli/cli.h"
 
@@ -50,11 +50,10 @@ static const char *pass_word(const cli_command *c, size_t n) {
     return (void)c, n ? spvf_pass_name(n - 1, NULL) : "standard";
 }
 
-/* What a value is called, of which kind it is, how messages call it, and what it may be. */
 typedef struct {
-    const char *value;
+    const char *value; /* as tables of commands call it */
     cli_value_kind kind;
-    const char *noun;
+    const char *noun; /* as messages call it; NULL: nothing is suggested */
     const char *(*word)(const cli_command *c, size_t n);
 } value_row;
 
@@ -96,8 +95,9 @@ bool cli_argument_word(const cli_command *c, size_t n, char *out, size_t size) {
 
 /* ------------------------------------------------------------------------------- what is meant */
 
-/* Only a word that is near to another is refused here: the library knows what else there is. */
-static bool is_near(const cli_command *c, const cli_option *o, const char *given) {
+/* Only a word that is near to another is refused, with a message: the library knows what else there
+ * is. */
+static bool refuse_near(const cli_command *c, const cli_option *o, const char *given) {
     cli_suggestion s = {.given = given};
     const value_row *row = row_of(o);
     const char *word;
@@ -114,7 +114,7 @@ static bool is_near(const cli_command *c, const cli_option *o, const char *given
 bool cli_check_value(const cli_command *c, const cli_option *o, const char *value) {
     char word[64];
     cli_value_kind kind = cli_kind_of(o);
-    /* What begins the options of a device or of a target. */
+    /* After a device or a target, options follow. */
     const char *end = strcmp(o->value, "DEVICE") == 0 ? ":" : ",";
     if (is_literal(o->value) && strcmp(o->value, value) != 0) {
         fprintf(stderr, "spvfuse %s: %s takes '%s', not '%s'\n", c->name, o->name, o->value, value);
@@ -124,7 +124,7 @@ bool cli_check_value(const cli_command *c, const cli_option *o, const char *valu
     for (const char *s = value; *s; s += *s == ',') {
         size_t length = strcspn(s, end);
         snprintf(word, sizeof word, "%.*s", (int)length, s);
-        if (is_near(c, o, word)) return false;
+        if (refuse_near(c, o, word)) return false;
         s += length;
         if (kind == CLI_WORD) break;
     }

@@ -1,8 +1,8 @@
-/* plan_progress.c — how much of a run is done, for those who wait for it.
+/* plan_progress.c — how much of a run is done.
  *
  * All launches count the same.  Device check also tells how many work-groups of a launch have run.
- * Where groups are measured, each counts as one launch, of which as much is done as of the time and
- * of the runs that are needed at least.
+ * Where groups are measured, each counts as one launch; how much of it is done is the lesser share
+ * of the time and of the runs that are needed.
  */
 #include "runtime/plan/plan.h"
 

@@ -21,7 +21,7 @@ Arrays are anything with the buffer protocol: NumPy's arrays, array.array, bytea
 copied: on device cpu, kernels use the memory of the array itself, which has to be contiguous and
 writable.  An array lives at least as long as what it was given to.
 
-Values are numbers of Python or NumPy, which take the type that the kernel has; for a vector a sequence
+Values are numbers of Python or NumPy, which take the type of the argument; a vector is a list or tuple
 of them.  Other values, such as structs, are given as bytes, or as an array, of the same size.
 
 Arrays that a kernel only reads may be read-only: those of NumPy, and bytes.
@@ -175,8 +175,8 @@ _on_device = CFUNCTYPE(None, c_void_p, POINTER(_DeviceInfo))
 
 
 def _open() -> ctypes.CDLL:
-    """The library of the build in the same clone, or in the folder that this module was installed below,
-    or what the system finds."""
+    """The library of the build in the same clone, that beside which this module was installed, or the one
+    that the system finds."""
     above = pathlib.Path(__file__).resolve().parents
     places = [above[2] / "build" / "libspvfuse.so", above[2] / "libspvfuse.so.0"] if len(above) > 2 else []
     found = next((os.fspath(place) for place in places if place.exists()), "libspvfuse.so.0")
@@ -252,7 +252,7 @@ class Refused(Error):
 
 
 def _size(number: Any) -> int:
-    """A number that is given as a size, also one of NumPy."""
+    """A size, which may be a number of NumPy."""
     size = operator.index(number)
     if not 0 <= size < 1 << 64:
         raise OverflowError(f"{size} is no size: it has to be at least 0, and to have 64 bits")
@@ -298,8 +298,8 @@ class _Handle:
 class Argument:
     """An argument of a kernel; size is that of a value in bytes, and 0 for others.
 
-    A value is so many `numbers`, several if it is a vector, and 0 if it is a struct; `floating` says of
-    which kind.  Both are known where `type_name` is None, too."""
+    `numbers` is how many a value consists of: 1, those of a vector, or 0 for a struct; `floating` says
+    whether they have fractions.  Both are known where `type_name` is None, too."""
     name: str | None
     type_name: str | None
     kind: str
@@ -572,7 +572,7 @@ class Program(_Handle):
 
 
 def _number(argument: Argument, size: int, value: Any) -> bytes:
-    """The bytes of a number, which has so many, as the kernel takes it."""
+    """The `size` bytes of a number, as the kernel takes it."""
     if argument.floating:
         return struct.pack({2: "<e", 4: "<f", 8: "<d"}[size], value)
     if hasattr(value, "is_integer") and not isinstance(value, int):  # a float
@@ -600,8 +600,8 @@ def _value(argument: Argument, value: Any) -> bytes:
     try:
         code = memoryview(value).tobytes()
     except TypeError:
-        raise TypeError(f"argument {argument.name} takes {count or 'bytes, not'} "
-                        f"{'number' + 's' * (count > 1) + ', not ' if count else ''}{value!r}") from None
+        wanted = f"{count} numbers" if count > 1 else "a number" if count else "bytes"
+        raise TypeError(f"argument {argument.name} takes {wanted}, not {value!r}") from None
     if len(code) not in (argument.size, 3 * element if count == 3 else argument.size):
         raise TypeError(f"argument {argument.name} has {argument.size} bytes, and is given {len(code)}")
     return code.ljust(argument.size, b"\0")
