@@ -19,8 +19,8 @@
  *   guards of all items -> [all items at once]
  *                       -> [loop over the items: copy of the kernel]
  *
- * Items do not depend on each other, so those of a thread may be executed in any order; each keeps
- * its own.  Kernels that can tell their groups are left as they are.
+ * Items do not depend on each other, so those of a thread may run in any order.  Kernels that can
+ * tell their groups are left as they are.
  */
 #include "passes/analysis/analysis.h"
 #include "passes/workgroup/regions.h"
@@ -44,11 +44,10 @@ typedef struct {
     ir_block *start; /* what the entry leads to; until then the entry */
     bool *varies;    /* by value id: it differs between the items of a thread */
     ir_block *guard[MOST_GUARDS];
-    unsigned side[MOST_GUARDS]; /* the successor that is the way on */
-    unsigned guards;
-    ir_block_list body;       /* blocks after the guards, in reverse postorder */
-    ir_inst **of[MOST_ITEMS]; /* by value id: what it is for item r > 0; NULL: the same */
-    uint32_t nvalues;         /* ids of what was there before are below */
+    unsigned guards, side[MOST_GUARDS]; /* the successor that is the way on */
+    ir_block_list body;                 /* blocks after the guards, in reverse postorder */
+    ir_inst **of[MOST_ITEMS];           /* by value id: what it is for item r > 0; NULL: the same */
+    uint32_t nvalues;                   /* ids of what was there before are below */
     ir_builder b;
 } coarse;
 
@@ -260,8 +259,7 @@ static unsigned items_for(const price *p, unsigned items) {
     return items;
 }
 
-/* The way from the first block on which b is: the number of a successor, plus 1; 0: on all ways.
- * `way` has it by block id. */
+/* The way from the first block on which b is: the number of a successor, plus 1; 0: all ways. */
 static unsigned way_of(const coarse *c, const unsigned *way, const ir_block *b) {
     const ir_block *first = c->body.data[0], *before = ir_dominators(c->f)->idom[b->id];
     if (before != first || b->npred > 1) return way[before->id];
@@ -271,12 +269,11 @@ static unsigned way_of(const coarse *c, const unsigned *way, const ir_block *b) 
 }
 
 /* A launch takes one way from a switch at the beginning, such as that to the phases of a kernel.
- * So the number of items has to suit the price of each way, with what is before and after all.  Ways
- * without accesses gain nothing by it, and are not what it is for. */
+ * So the number of items has to suit each way, with what is before and after all of them. */
 static void choose_items(coarse *c, unsigned most) {
     const ir_block *first = c->body.data[0];
     const unsigned ways = first->last->op == IR_OP_switch ? first->nsucc : 0;
-    unsigned *way = ir_new_array(c->cx->scratch, unsigned, c->f->next_block);
+    unsigned accesses = 0, *way = ir_new_array(c->cx->scratch, unsigned, c->f->next_block);
     price *of = ir_new_array(c->cx->scratch, price, ways + 1);
     for (uint32_t k = 0; k < c->body.n; k++) {
         const ir_block *b = c->body.data[k];
@@ -287,9 +284,8 @@ static void choose_items(coarse *c, unsigned most) {
     for (uint32_t k = 0; k < c->body.n; k++)
         if (way[c->body.data[k]->id]) add_price(c, c->body.data[k], &of[way[c->body.data[k]->id]]);
     c->items = most < MOST_ITEMS ? most : MOST_ITEMS;
-    bool accesses = false;
     for (unsigned n = ways ? 1 : 0; n <= ways; n++) {
-        accesses |= of[n].accesses != 0;
+        accesses += of[n].accesses;
         c->items = items_for(&of[n], c->items);
     }
     if (!accesses) c->items = 1;

@@ -62,8 +62,8 @@ static void bash_value(const cli_command *c, const cli_option *o) {
     printf("\" ;;\n");
 }
 
-/* Bash ends words at "=" and ":", which ours may have: so the word is read from the line, and the part
- * that bash keeps is cut off the completions. */
+/* Bash ends words at "=" and ":", which ours may have: so the word is read from the line, and the
+ * part that bash keeps is cut off the completions. */
 static const char bash_head[] =
     "# Completion of spvfuse for bash; made by `spvfuse completion bash`.\n"
     "_spvfuse() {\n"
