@@ -135,7 +135,7 @@ for way in $ways; do
     row "pipelines-${way##*=}" env SPVF_FUZZ_DEVICE="$way" "$bin/pipelines" -n 1000 "$folder/seeds"
 done
 [ -z "$ways" ] || row phase-times phase_times
-for part in groups atomics ranges graphs phases threads printf; do
+for part in constructs groups atomics ranges graphs phases threads printf; do
     row "$part" "$bin/device" "$device" "$part"
 done
 row cache cached

@@ -1,6 +1,6 @@
 /* device.c — kernels on a device, next to what the host computes or device check leaves.
  *
- *     device DEVICE [PART…]     groups atomics ranges graphs phases threads printf; all of them
+ *     device DEVICE [PART…]     constructs groups atomics ranges graphs phases threads printf; all of them
  *
  * A line for each test that fails, and "N passed, M failed".
  */
@@ -56,6 +56,7 @@ static bool launch(running *r, const spvf_range *range, const dt_buffer *b, size
     bool ok = true;
     for (size_t k = 0; ok && k < n; k++) {
         args[k].size = b[k].bytes ? 0 : b[k].size;
+        args[k].bytes = b[k].value;
         if (!b[k].bytes) continue;
         ok = spvf_buffer_create(r->device, b[k].size, b[k].bytes, SPVF_COPY_HOST, &r->buffer[k]) ==
              SPVF_OK;
@@ -173,9 +174,9 @@ static void dt_printf(device_test *t) {
 static const struct {
     const char *name;
     void (*run)(device_test *t);
-} parts[] = {{"groups", dt_groups}, {"atomics", dt_atomics}, {"ranges", dt_ranges},
-             {"graphs", dt_graphs}, {"phases", dt_phases},   {"threads", dt_threads},
-             {"printf", dt_printf}};
+} parts[] = {{"constructs", dt_constructs}, {"groups", dt_groups}, {"atomics", dt_atomics},
+             {"ranges", dt_ranges},         {"graphs", dt_graphs}, {"phases", dt_phases},
+             {"threads", dt_threads},       {"printf", dt_printf}};
 
 static void ask_device(void *arg) {
     device_test *t = arg;

@@ -22,8 +22,9 @@ void dt_check(device_test *t, bool holds, const char *fmt, ...) IR_PRINTF(3, 4);
 
 /* One launch of kernel @k of a text of IR: buffers are written before and read after it. */
 typedef struct {
-    void *bytes; /* NULL: local memory */
+    void *bytes; /* NULL: a value, or local memory */
     size_t size;
+    const void *value; /* `size` bytes, if there is no buffer */
 } dt_buffer;
 bool dt_run(device_test *t, const char *device, const char *text, const spvf_range *r,
             const dt_buffer *buffers, size_t n);
@@ -32,6 +33,7 @@ bool dt_run(device_test *t, const char *device, const char *text, const spvf_ran
 extern char dt_printed[1 << 20];
 
 /* The parts. */
+void dt_constructs(device_test *t);
 void dt_groups(device_test *t);
 void dt_atomics(device_test *t);
 void dt_ranges(device_test *t);
