@@ -58,19 +58,14 @@ unsigned pipe_any_written(pipe *p) {
     return n;
 }
 
-/* Tests that one item of a work-group passes, or almost one. */
-static void lead(pipe *p, unsigned n) {
+/* A test that one item of a work-group passes, mostly; the others go past label n. */
+static void put_test_of_leader(pipe *p, unsigned n) {
     static const char *const tests[] = {"eq", "eq", "eq", "ult", "slt", "ule", "ne"};
     const char *type = pipe_chance(p, 40) ? "i32" : "i64";
     unsigned what = pipe_below(p, 7), d = pipe_below(p, p->now->range.dims);
     unsigned local = p->now->range.local[d] ? p->now->range.local[d] : 1;
     unsigned limit = what < 3 ? pipe_chance(p, 90) ? pipe_below(p, local) : local : what < 5;
-    unsigned x = pipe_query(p, "local_id", d);
-    if (type[1] == '3') {
-        unsigned cut = pipe_value(p, "i32");
-        ir_putf(p->out, "trunc %%v%u\n", x);
-        x = cut;
-    }
+    unsigned x = pipe_cut(p, type, pipe_query(p, "local_id", d));
     unsigned c = pipe_value(p, "i1");
     if (what == 6)
         ir_putf(p->out, "ne %%v%u, %s %u\n  br %%v%u, past%u, put%u\nput%u:\n", x, type,
@@ -89,12 +84,12 @@ static void assign_once(pipe *p, unsigned to) {
     }
     unsigned tests = p->now->range.dims > 1 && pipe_chance(p, 85) ? p->now->range.dims : 1;
     p->labels += tests;
-    for (unsigned k = 0; k < tests; k++) lead(p, n + k);
+    for (unsigned k = 0; k < tests; k++) put_test_of_leader(p, n + k);
     pipe_store(p, to, f, pipe_index(p, f, NULL), v);
     for (unsigned k = tests; k-- > 0;) ir_putf(p->out, "  jmp past%u\npast%u:\n", n + k, n + k);
 }
 
-/* What a parameter that is only read holds at the number that a counter ended with. */
+/* Stores an element read at the item's own place plus the number that a counter ended with. */
 static void use_counter(pipe *p, unsigned to, unsigned k) {
     const form own = {.kind = OWN}, *f = &p->now->params[to].at;
     unsigned at = pipe_binary(p, "i64", "add", k, pipe_index(p, &own, NULL));
@@ -174,15 +169,11 @@ static void assign(pipe *p) {
         assign_once(p, to);
 }
 
-/* Where the item is in its group, or the group in the launch; in part of the guards the first one is
- * meant. */
-static unsigned test_place(pipe *p, const char *type) {
+/* The id of the item in its group or in the range, or that of the group. */
+static unsigned any_id(pipe *p, const char *type) {
     static const char *const places[] = {"local_id", "local_id", "global_id", "group_id"};
-    unsigned x = pipe_query(p, places[pipe_below(p, 4)], pipe_below(p, p->now->range.dims));
-    if (type[1] != '3') return x;
-    unsigned cut = pipe_value(p, "i32");
-    ir_putf(p->out, "trunc %%v%u\n", x);
-    return cut;
+    const char *what = places[pipe_below(p, 4)];
+    return pipe_cut(p, type, pipe_query(p, what, pipe_below(p, p->now->range.dims)));
 }
 
 static void guarded(pipe *p) {
@@ -194,8 +185,8 @@ static void guarded(pipe *p) {
     const char *type = pipe_chance(p, 40) ? "i32" : "i64", *test = tests[pipe_below(p, 5)];
     unsigned x = pipe_element(p, &f, type), limit = pipe_below(p, p->items + 4);
     if (p->now->range.local[0] && !pipe_chance(p, 70)) {
-        x = test_place(p, type);
-        limit *= pipe_below(p, 2);
+        x = any_id(p, type);
+        limit *= pipe_below(p, 2); /* half of the guards are about the first one */
     }
     bool known = pipe_chance(p, 20); /* the argument decides alone, or with the id */
     if (known && pipe_chance(p, 50)) {
@@ -254,8 +245,8 @@ form pipe_form(pipe *p, bool written) {
     return f;
 }
 
-/* Almost the same. */
-static void nearly(pipe *p, form *f) {
+/* Makes a form another one that differs in one respect. */
+static void vary(pipe *p, form *f) {
     unsigned what = pipe_below(p, 4);
     if (what == 3) f->up = f->up ? 0 : 32;
     if (what == 0) f->number++;
@@ -269,7 +260,7 @@ static form any_form(pipe *p, unsigned buffer, bool written) {
     const range *r = &p->now->range;
     form f = pipe_chance(p, p->calm) ? p->home[buffer] : pipe_form(p, written);
     f.variant = (f.variant + pipe_below(p, 3)) % 3;
-    if (pipe_chance(p, 8)) nearly(p, &f);
+    if (pipe_chance(p, 8)) vary(p, &f);
     if ((f.kind == MIRRORED || f.kind == GROUPED) && !pipe_is_line_of_groups(r)) f.kind = OWN;
     if (f.kind == SLOT && !r->local[0]) f.kind = OWN;
     if ((f.kind == TURNED || f.kind == TILTED) && r->dims != 2) f.kind = OWN;

@@ -120,6 +120,8 @@ static inline bool pipe_is_line_of_groups(const range *r) { return r->dims == 1 
 /* A new value of a type; the caller writes the rest of the line. */
 unsigned pipe_value(pipe *p, const char *type);
 unsigned pipe_query(pipe *p, const char *what, unsigned d);
+/* A value of 64 bits as one of a type with fewer, if that is another. */
+unsigned pipe_cut(pipe *p, const char *type, unsigned x);
 /* Something else that a work-item can ask of its launch, as i32. */
 unsigned pipe_fact(pipe *p);
 unsigned pipe_with_number(pipe *p, const char *type, const char *op, unsigned x, unsigned n);

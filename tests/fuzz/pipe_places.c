@@ -43,7 +43,7 @@ static unsigned convert(pipe *p, const char *type, const char *op, unsigned x) {
     return v;
 }
 
-static unsigned cut(pipe *p, const char *type, unsigned x) {
+unsigned pipe_cut(pipe *p, const char *type, unsigned x) {
     return strcmp(type, "i64") == 0 ? x : convert(p, type, "trunc", x);
 }
 
@@ -66,7 +66,7 @@ unsigned pipe_fact(pipe *p) {
 /* --------------------------------------------------------------------------------------- places */
 
 static unsigned id(pipe *p, const char *type, const char *what, unsigned d) {
-    return cut(p, type, pipe_query(p, what, d));
+    return pipe_cut(p, type, pipe_query(p, what, d));
 }
 
 static unsigned linear_id(pipe *p, const form *f, const char *type) {
@@ -74,7 +74,7 @@ static unsigned linear_id(pipe *p, const form *f, const char *type) {
     if (f->variant == 0) {
         unsigned v = pipe_value(p, "i64");
         ir_put(p->out, "global_linear_id\n");
-        return cut(p, type, v);
+        return pipe_cut(p, type, v);
     }
     unsigned sum = id(p, type, "global_id", r->dims - 1);
     for (unsigned d = r->dims - 1; d-- > 0;) {
