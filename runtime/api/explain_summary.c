@@ -141,18 +141,15 @@ typedef struct {
     size_t count;
 } part_list;
 
-/* Of a chain that graphs, command buffers and spvf_plan_divide make into one kernel (chain.c). */
-enum { MOST_LAUNCHES = 64 };
-
 /* What keeps launches apart where no access does. */
 static void print_others(FILE *f, const void *what) {
     const part_list *list = what;
     bool full = false;
-    for (size_t k = 0; k + 1 < list->count; k++) full |= list->parts[k].count == MOST_LAUNCHES;
+    for (size_t k = 0; k + 1 < list->count; k++) full |= list->parts[k].count == RT_CHAIN_LAUNCHES;
     if (list->count < 2)
         fputs("nothing keeps launches apart", f);
     else if (full)
-        fprintf(f, "one kernel is made of at most %d launches", MOST_LAUNCHES);
+        fprintf(f, "one kernel is made of at most %d launches", RT_CHAIN_LAUNCHES);
     else
         fputs("groups or statements between them keep launches apart, and no access does", f);
 }

@@ -144,6 +144,10 @@ spvf_status rt_refuse_call(spvf_context *context, const char *call, const char *
 spvf_status rt_vrefuse_call(spvf_context *context, const char *call, const char *fmt, va_list ap)
     IR_PRINTF(3, 0);
 /* Code as bytes: SPIR-V, the text of the IR, or a container. */
+/* Launches of a chain (runtime/queue/chain.c) that become one kernel at most: the cost of a try
+ * grows faster than linearly. */
+enum { RT_CHAIN_LAUNCHES = 64 };
+
 typedef struct {
     const char *name; /* in messages */
     const void *bytes;

@@ -125,7 +125,7 @@ static void print_phases(const spvf_explanation *e) {
 
 enum { LONG_NAME = 60, MOST_KERNELS = 12 };
 
-/* "@a, @b 3 times"; the last ones are only counted if there are many. */
+/* "@a, @b (3 times)"; the last ones are only counted if there are many. */
 static void put_kernels(FILE *f, const spvf_explanation *e) {
     size_t shown = 0, times;
     for (size_t m = 0; m < e->member_count; m += times, shown++) {
@@ -138,7 +138,7 @@ static void put_kernels(FILE *f, const spvf_explanation *e) {
         while (m + times < e->member_count && strcmp(e->members[m + times]->kernel, kernel) == 0)
             times++;
         fprintf(f, "%s@%s", m ? ", " : "", kernel);
-        if (times > 1) fprintf(f, " %zu times", times);
+        if (times > 1) fprintf(f, " (%zu times)", times);
     }
 }
 

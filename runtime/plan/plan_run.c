@@ -39,9 +39,12 @@ static const char *folder_of(ir_arena *a, const char *file) {
 
 static void load_plan(void *arg) {
     load_job *j = arg;
+    static const char mark[] = "\xef\xbb\xbf"; /* the byte order mark that some editors write */
     ir_arena arena;
-    static const char mark[] = "\xef\xbb\xbf"; /* of UTF-8, which some editors write */
-    if (j->size >= 3 && memcmp(j->text, mark, 3) == 0) j->text += 3, j->size -= 3;
+    if (j->size >= strlen(mark) && memcmp(j->text, mark, strlen(mark)) == 0) {
+        j->text += strlen(mark);
+        j->size -= strlen(mark);
+    }
     rt_refuse_other_kinds(
         j->context, &(rt_source){.name = j->file, .bytes = j->text, .size = j->size}, "a plan");
     ir_arena_init(&arena, &j->context->cx);

@@ -1,17 +1,15 @@
 /* chain.c — dividing a chain into kernels.
  *
  * How far links can be fused is found by trying.  The first try takes all links, at most
- * MAX_MEMBERS; later tries begin with twice the length of the last kernel.  After a refusal, the
- * two accesses that it names mostly say where the end is; otherwise the interval between what can
- * be fused and what cannot is halved.  So a chain whose links do not go together is tried in small
+ * RT_CHAIN_LAUNCHES; later tries begin with twice the length of the last kernel.  After a refusal,
+ * the two accesses that it names mostly say where the end is; otherwise the interval between what
+ * can be fused and what cannot is halved.  So a chain whose links do not go together is tried in small
  * pieces, and the work stays in proportion to the chain.
  */
 #include "runtime/devices/device.h"
 #include "runtime/queue/places.h"
 
 #include <stdlib.h>
-
-enum { MAX_MEMBERS = 64 }; /* the cost of a try grows faster than linearly */
 
 typedef struct {
     spvf_context *context;
@@ -264,7 +262,7 @@ static bool is_alone(const rt_chain_link *l) {
 
 /* Links from there on that may be fused at all. */
 static uint32_t count_candidates(const rt_chain *c, uint32_t first) {
-    uint32_t n = 0, most = min(c->count - first, c->unfused ? 1 : MAX_MEMBERS);
+    uint32_t n = 0, most = min(c->count - first, c->unfused ? 1 : RT_CHAIN_LAUNCHES);
     while (n < most && !is_alone(&c->links[first + n])) n++;
     return n;
 }
@@ -309,7 +307,7 @@ static void divide(void *arg) {
     }
 }
 
-/* One kernel, without the limit MAX_MEMBERS, or an error. */
+/* One kernel, without the limit RT_CHAIN_LAUNCHES, or an error. */
 static void fuse_all(void *arg) {
     divider *d = arg;
     const rt_chain *c = d->chain;

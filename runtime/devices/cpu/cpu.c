@@ -250,10 +250,13 @@ void rt_cpu_warn_of_setting(spvf_context *context) {
 
 /* list NULL: what SPVFUSE_CPU says. */
 static void take_options(spvf_context *context, const char *list, rt_cpu_options *o) {
-    const char *unknown = list ? rt_cpu_take_options(list, o) : rt_cpu_take_setting(o);
-    if (!list)
+    if (!list) {
+        rt_cpu_take_setting(o);
         rt_cpu_warn_of_setting(context);
-    else if (unknown)
+        return;
+    }
+    const char *unknown = rt_cpu_take_options(list, o);
+    if (unknown)
         rt_throw(context, IR_ERR_ARGUMENT, "unknown option '%s' of device cpu: " OPTIONS, unknown);
 }
 

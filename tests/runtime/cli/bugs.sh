@@ -69,8 +69,8 @@ fails select compile k.ir -t x86_64 -o k.o
 fails assign run k.plan -d cpu
 fails reassociate run k.plan -d check
 
-# Device cuda first tries whether kernels can be written at all, without a word about those that
-# cannot; a bug is none of these (the driver is that of tests).
+# Device cuda first tries which kernels can be written, and says nothing of the others.  A bug is told all
+# the same (the driver is that of tests).
 export LD_LIBRARY_PATH="$driver" SPVFUSE_CACHE=0
 fails step_pointers run k.plan -d cuda
 fails step_pointers compile k.ir -t ptx -o k.ptx

@@ -294,7 +294,7 @@ expect 1 '' '*wrong.plan: error: group ?*? was not fused' "$spvfuse" fuse wrong.
 # ---- explain
 expect 0 '4 launches become *group a: fused*0: @put on {64/16}*p: argument 0*group b: not*?fuse.request?*cure: *' '' \
     "$spvfuse" explain -v two.plan
-expect 0 '*b is not fused: *?fuse.request?*a: @put 2 times become one kernel*b: @put 2 times are not*cure: *' '' \
+expect 0 '*b is not fused: *?fuse.request?*a: @put (2 times) become one kernel*b: @put (2 times) are not*cure: *' '' \
     "$spvfuse" explain two.plan
 expect 1 '*group b: not fused*' 'two.plan: error: group ?b? was not fused' \
     "$spvfuse" explain -v two.plan --strict

@@ -94,7 +94,7 @@ done
 cp "$kernels" kernels.cl
 "$spvfuse" explain --auto many.plan >text
 check "a limit is the reason: $(cat text)" grep -qx 'one kernel is made of at most 64 launches' text
-check "kernels are counted: $(cat text)" grep -q '^scale_scale_.*…: @scale 64 times become one' text
+check "kernels are counted: $(cat text)" grep -q '^scale_scale_.*…: @scale (64 times) become one' text
 check "no line is too long: $(cat text)" sh -c '! grep -qE "^.{101}" text'
 "$spvfuse" explain "$heat" >text
 check "phases are counted: $(cat text)" sh -c 'tr "\n" " " <text | grep -q "become one kernel of 3 phases"'
