@@ -3,8 +3,8 @@
  * How far links can be fused is found by trying.  The first try takes all links, at most
  * RT_CHAIN_LAUNCHES; later tries begin with twice the length of the last kernel.  After a refusal,
  * the two accesses that it names mostly say where the end is; otherwise the interval between what
- * can be fused and what cannot is halved.  So a chain whose links do not go together is tried in small
- * pieces, and the work stays in proportion to the chain.
+ * can be fused and what cannot is halved.  So a chain whose links do not go together is tried in
+ * small pieces, and the work stays in proportion to the chain.
  */
 #include "runtime/devices/device.h"
 #include "runtime/queue/places.h"
