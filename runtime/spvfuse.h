@@ -165,10 +165,11 @@ SPVF_API void spvf_context_destroy(spvf_context *context);
  * remembered before it runs, so a fault, a wrong result or an error can be reported after it.  What
  * is remembered takes memory from malloc; a launch waits until its memory has been copied, and on
  * devices with memory of their own, until what was launched before has ended.  Contexts that
- * remember nothing cost nothing.  The files hold data of the program.  *plans, or NULL: how many
- * plans were written.  By any thread that may use the context; others that launch wait until the
- * files are written.  SPVF_ERROR_ARGUMENT: a pointer is NULL, or `remember` is 0.  SPVF_ERROR_IO,
- * with a message: a file cannot be written; those before it are there.  SPVF_ERROR_MEMORY. */
+ * remember nothing cost nothing.  The files hold data of the program.
+ * *plans, or NULL: how many plans were written.  By any thread that may use the context; others
+ * that launch wait until the files are written.  SPVF_ERROR_ARGUMENT: context or folder is NULL, or
+ * `remember` is 0.  SPVF_ERROR_IO, with a message: a file cannot be written; those before it are
+ * there.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_context_reproducer(spvf_context *context, const char *folder,
                                              size_t *plans);
 

@@ -159,18 +159,18 @@ static void check_overlaps(spvf_graph *g, const extent *all, uint32_t n) {
     }
 }
 
-/* Where buffers that share memory are not all of one part, other parts use each of them.  That is
- * so for a row of extents each of which begins before those before it have ended. */
+/* Marks buffers that share memory, each with one of the others at least, if more than one part uses
+ * them.  In the order of addresses, each begins before the end of those before it. */
 static void share_overlaps(const extent *all, uint32_t n) {
-    for (uint32_t first = 0, behind; first < n; first = behind) {
+    for (uint32_t first = 0, next; first < n; first = next) {
         uintptr_t end = all[first].end;
         bool shared = all[first].home->shared;
-        for (behind = first + 1; behind < n && all[behind].begin < end; behind++) {
-            const graph_home *h = all[behind].home;
+        for (next = first + 1; next < n && all[next].begin < end; next++) {
+            const graph_home *h = all[next].home;
             shared |= h->shared || h->part != all[first].home->part;
-            if (all[behind].end > end) end = all[behind].end;
+            if (all[next].end > end) end = all[next].end;
         }
-        for (uint32_t k = first; shared && k < behind; k++) all[k].home->shared = true;
+        for (uint32_t k = first; shared && k < next; k++) all[k].home->shared = true;
     }
 }
 

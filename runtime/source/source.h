@@ -51,7 +51,7 @@ typedef struct {
 /* Extensions that are announced: all, but those that SPVFUSE_WITHOUT_EXTENSIONS names. */
 const rt_clc_name *rt_clc_extensions(size_t *n);
 const rt_clc_name *rt_clc_features(size_t *n);
-/* Calls it for each name in SPVFUSE_WITHOUT_EXTENSIONS that is none of an extension. */
+/* Calls `say` for each name in SPVFUSE_WITHOUT_EXTENSIONS that no extension has. */
 void rt_clc_find_unknown(void (*say)(void *user, const char *name, size_t length), void *user);
 /* What OpenCL C has here, in the words of clang's -cl-ext. */
 const char *rt_clc_words(void);

@@ -350,7 +350,7 @@ static inline void rg_loop(rg *q, unsigned depth) {
     (void)before;
 }
 
-/* Half of them with guards, which may become bounds of loops. */
+/* What follows a barrier: in half of the cases guards, which may become bounds of loops. */
 static inline void rg_begin_region(rg *q) {
     rg_barrier(q);
     if (rg_pick(q, 2)) rg_guards(q, 0);
