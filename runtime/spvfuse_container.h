@@ -23,8 +23,8 @@ typedef struct spvf_container spvf_container;
  * SPVF_ERROR_ARGUMENT: context, bytes or out is NULL.  SPVF_ERROR_MEMORY. */
 SPVF_API spvf_status spvf_container_load(spvf_context *context, const char *name, const void *bytes,
                                          size_t size, spvf_container **out);
-/* Opens a container that is in a file, as spvf_container_load does; the file is mapped: nobody may
- * cut it meanwhile.  SPVF_ERROR_IO: it cannot be read.  Other errors are those of
+/* Opens a container that is in a file, as spvf_container_load does; the file is mapped, and
+ * must not become shorter meanwhile.  SPVF_ERROR_IO: it cannot be read.  Other errors are those of
  * spvf_container_load. */
 SPVF_API spvf_status spvf_container_open(spvf_context *context, const char *path,
                                          spvf_container **out);

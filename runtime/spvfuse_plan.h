@@ -70,7 +70,7 @@ typedef struct {
     uint64_t instruction_limit;
     /* Run every fused group also unfused, from the same contents of all buffers, and compare the
      * buffers: the first difference is an error that names the buffer, the element, both values,
-     * and who wrote them last.  Internal buffers count only as far as the fused kernel must not
+     * and what wrote them last.  Internal buffers count only as far as the fused kernel must not
      * touch them.  Devices check and cpu, and not with `unfused`. */
     bool validate;
     /* Called for each group and launch, which are run many times; nothing is expected, printed or

@@ -198,7 +198,7 @@ static void declare_registers(const ptx_func *fn, ir_text *t) {
                     fn->count[c]);
 }
 
-/* What whoever launches the kernel has to know. */
+/* A comment before the kernel, for those who launch it. */
 static void write_coarsening(ir_text *t, const uint32_t items[3]) {
     static const char *const format =
         "\n// A thread runs %u work-items along x, %u along y, %u along z.";

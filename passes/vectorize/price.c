@@ -219,8 +219,8 @@ static uint64_t price_of(const simd *s, const ir_inst *i) {
 
 /* --------------------------------------------------------------------------------------- memory */
 
-/* Does v change from one round of the loop to the next by more than a line, or nobody knows how
- * much? */
+/* Does v change from one round of the loop to the next by more than a line, or by a distance that
+ * is not known? */
 static bool steps_far(const simd *s, const ir_inst *v, const ir_loop *loop, unsigned depth) {
     const ir_loops *loops = s->uniformity->loops;
     if (!v->block || !ir_in_loop(loops, v->block, loop) || depth > MAX_DEPTH) return false;

@@ -404,8 +404,8 @@ typedef struct {
 
 void rt_constants_init(rt_constant_kernels *k);
 void rt_constants_free(rt_constant_kernels *k); /* no launch runs */
-/* The kernel for these values, which stays; NULL: there are too many others, of which *news says
- * that nobody was told, or no memory. */
+/* The kernel for these values, which stays; NULL: there are too many others, or there is no
+ * memory.  *news: there are too many, and no note has said so yet. */
 rt_kernel *rt_constants_find(rt_constant_kernels *k, const rt_constants *values, bool *news);
 /* A note that a kernel has too many others. */
 void rt_tell_of_constants(ir_ctx *cx, const char *kernel);

@@ -179,8 +179,8 @@ static bool has_subgroups(const rt_clc_source *s) {
     return any;
 }
 
-/* Headers of clang do not say that operations of sub-groups depend on who executes them, so some
- * versions move equal ones out of the two sides of a branch. */
+/* Headers of clang do not say that operations of sub-groups depend on which items execute them, so
+ * some versions move equal ones out of the two sides of a branch. */
 static void keep_branches(compilation *c, arguments *words) {
     ADD(c, words, "-mllvm", "-simplifycfg-sink-common=0");
     ADD(c, words, "-mllvm", "-simplifycfg-hoist-common=0");

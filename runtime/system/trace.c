@@ -187,7 +187,7 @@ static void append_name(const char *what, rt_track track, const char *name) {
     append_event(&t);
 }
 
-/* The first events: who writes them. */
+/* The first events name the process that writes them. */
 static void append_head(void) {
     rt_trace t;
     open_name(&t, "process_name", 0);

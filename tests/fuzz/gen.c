@@ -236,7 +236,7 @@ static void change_in_place(gen *g) {
     if (how >> 4 & 1 && atomic) change_atomically(g, t, place);
 }
 
-/* One place becomes what another one of its variable is, or some of its bytes do. */
+/* Copies a place of a variable, or some of its bytes, to another one of the same variable. */
 static void copy_place(gen *g) {
     unsigned v = below(g, VARIABLES);
     uint64_t size = ir_sizeof(g->f->module, slot_types[v]);

@@ -164,7 +164,7 @@ Test(event, of_blocking_failure) {
     SUCCEEDS(clReleaseEvent(bad));
 }
 
-/* A user event that nobody can end any more has failed: what waits for it does not for ever. */
+/* A user event that cannot be ended any more has failed, so that nothing waits for it for ever. */
 Test(event, abandoned_user_event) {
     cl_event go = user_event(), done = fill_after(ocl.queue, go);
     SUCCEEDS(clReleaseEvent(go));

@@ -248,7 +248,7 @@ Test(link, binaries) {
     release(2, inner);
 }
 
-/* An object becomes an executable when it needs nobody. */
+/* An object that needs no other one becomes an executable. */
 Test(link, built_objects) {
     cl_program p = through_binary(compiled(user, NULL));
     FAILS(CL_BUILD_PROGRAM_FAILURE, clBuildProgram(p, 0, NULL, NULL, NULL, NULL));

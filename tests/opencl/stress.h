@@ -45,7 +45,7 @@ static inline void run_threads(unsigned n, void *(*work)(void *number)) {
     for (unsigned k = 0; k < n; k++) pthread_join(threads[k], NULL);
 }
 
-/* Who has run a command may hold it a moment longer than who waited for it. */
+/* The thread that has run a command may hold it a moment longer than the one that waited for it. */
 static inline bool is_given_back(void) {
     cl_uint references;
     expect(!clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof references, &references,

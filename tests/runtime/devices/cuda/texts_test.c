@@ -268,7 +268,7 @@ static void count_dump(void *user, const char *pass, const char *text) {
     dumped += *text != 0;
 }
 
-/* Those who look into the passes see them run. */
+/* Code from the cache is not taken if the context is to show what passes do. */
 Test(cuda_texts, passes_run_if_they_are_inspected) {
     const spvf_pass_options shown = {.size = sizeof shown, .dump_after = "*", .dump = count_dump};
     open_bench(many);
