@@ -235,6 +235,7 @@ static bool launch_variant(cuda *d, rt_launch *l, ir_arena *scratch) {
     make_room(&p, l->count + PHASES + PASS_BOX_NUMBERS + 1 + HIDDEN, scratch);
     list_parameters(d, l, &chosen->grid, &p);
     cuda_allow_shared(d, l->function, p.shared);
+    if (chosen->few.function) cuda_allow_shared(d, chosen->few.function, p.shared);
     launching a = {.d = d,
                    .f = l->function,
                    .grid = &chosen->grid,

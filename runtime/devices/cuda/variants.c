@@ -114,14 +114,21 @@ static unsigned find_facts(const cuda *d, const rt_launch *l) {
     return (are_apart(d, l) ? CUDA_APART : 0) | (are_aligned(l) ? CUDA_ALIGNED : 0);
 }
 
+/* The arguments of the kernel are the same anyway. */
+static bool have_same_parameters(const rt_function *a, const rt_function *b) {
+    return a->parts == b->parts && a->hidden.offset == b->hidden.offset &&
+           a->hidden.work_dim == b->hidden.work_dim && a->hidden.variables == b->hidden.variables;
+}
+
 /* Usual code, which begins early, for those phases of a large launch that are small themselves.
- * NULL: the launch has usual code already or no phases, or the two differ in parameters or in where
- * phases keep values. */
+ * NULL: the launch has usual code already or no phases, the two differ in parameters or in where
+ * phases keep values, or its registers leave no room for the groups. */
 static rt_function *find_for_few(cuda *d, const rt_launch *l, cuda_choice *to) {
     rt_function *usual = l->function;
-    if (!to->function || to->function == usual || to->function->parts != usual->parts) return NULL;
+    if (!to->function || to->function == usual || !have_same_parameters(to->function, usual))
+        return NULL;
     if (!usual->phases.n || usual->parts != PASS_WHOLE) return NULL;
-    if (usual->phases.item || usual->phases.group) return NULL;
+    if (usual->phases.item || usual->phases.group || !allows_group(usual, l)) return NULL;
     return cuda_shape(d, l, &to->few.grid) ? usual : NULL;
 }
 

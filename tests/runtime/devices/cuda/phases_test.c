@@ -95,12 +95,26 @@ enum { ROOM = 1536 / GROUP * PROCESSORS };
                     "  %v3: i32 = add %s, 4\n") "  ret\n"                                          \
                                                 "}\n"
 
+/* A phase of all items, and one of few.  "narrow" does not observe its groups, and "local" has
+ * local memory. */
+#define NARROW(name, more, first)                                                                  \
+    "kernel @" name "(%x: ptr.global of i32, %y: ptr.global of i32" more ") {\n"                   \
+    "entry:\n"                                                                                     \
+    "  %i: i64 = global_id 0\n"                                                                    \
+    "  %o: i64 = shl %i, 2\n"                                                                      \
+    "  %px: ptr.global = ptradd %x, %o inbounds\n"                                                 \
+    "  %py: ptr.global = ptradd %y, %o inbounds\n"                                                 \
+    "  %j: i32 = load %px align 4\n"                                                               \
+    "  store %j, %py align 4\n" first GUARDED("1", "  %c1: i1 = ult %i, i64 300\n",                \
+                                              "  %v1: i32 = load %px align 4\n") "  ret\n}\n"
+
 static const char kernels[] = "target 64\n" REVERSE("reverse", "")
     REVERSE("rounds", WAIT WAIT) "kernel @alone(%x: ptr.global of i32) {\n"
                                  "entry:\n"
                                  "  %i: i64 = global_id 0\n"
                                  "  ret\n"
-                                 "}\n" VARIABLES SHRINKING;
+                                 "}\n" VARIABLES SHRINKING NARROW("narrow", "", "") NARROW(
+                                     "local", ", %l: ptr.local", "  store i32 1, %l align 4\n");
 
 typedef struct {
     rt_function *function;
@@ -201,6 +215,45 @@ Test(cuda_phases, a_phase_is_a_launch_of_the_groups_that_do_anything_in_it) {
         int32_t want = n < 10 ? (int32_t)l.n + 4 : n < 300 ? n + 3 : n < 3 * GROUP ? n + 2 : 1;
         cr_assert_eq(y[n], want, "%d: %d", n, y[n]);
     }
+    end(&l);
+}
+
+/* Usual code has no registers for such groups, so it is not that of small phases either. */
+Test(cuda_phases, of_groups_that_registers_leave_no_room_for) {
+    setenv("FAKE_CUDA_THREADS", "128", 1);
+    launching l = begin("cuda", "narrow", 8 * GROUP);
+    cr_expect(try_to(launch_body, &l), "%s", messages);
+    cr_expect_eq(fake_cuda_launches(), 2);
+    end(&l);
+}
+
+/* Where threads of a large launch run four items, those of phases with few items run one. */
+Test(cuda_phases, few_items_of_a_large_launch_have_usual_code) {
+    static const unsigned blocks[] = {160, 2};
+    launching l = begin("cuda", "narrow", 160 * 4 * GROUP);
+    fake_cuda_run_with(NULL);
+    cr_assert(try_to(launch_body, &l), "%s", messages);
+    cr_assert_eq(fake_cuda_launches(), 2);
+    for (unsigned n = 0; n < 2; n++)
+        cr_expect_eq(fake_cuda_launch_at(n)->grid[0], blocks[n], "%u: %u", n,
+                     fake_cuda_launch_at(n)->grid[0]);
+    end(&l);
+}
+
+static void launch_with_local(void *arg) {
+    const launching *l = arg;
+    const rt_arg args[] = {rt_memory_arg(l->x, 0), rt_memory_arg(l->y, 0), rt_local_arg(60000)};
+    rt_device_launch(
+        bench.device,
+        &(rt_launch){.function = l->function, .range = &l->range, .args = args, .count = 3});
+}
+
+Test(cuda_phases, both_codes_of_a_large_launch_are_allowed_much_local_memory) {
+    launching l = begin("cuda", "local", 160 * 4 * GROUP);
+    fake_cuda_run_with(NULL);
+    cr_assert(try_to(launch_with_local, &l), "%s", messages);
+    cr_expect_eq(fake_cuda_launches(), 2);
+    cr_expect_eq(fake_cuda_count("cuFuncSetAttribute"), 2);
     end(&l);
 }
 
@@ -374,7 +427,7 @@ Test(cuda_phases, code_assembles) {
     expect_assembles(&launches, 1);
     expect_assembles(&array, 1);
     expect_assembles(&tile, 1);
-    expect_assembles(&together, 6);
+    expect_assembles(&together, 8);
     expect_assembles(&turns, 1);
     expect_assembles(&parts, 1);
     end(&l);
