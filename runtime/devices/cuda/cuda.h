@@ -497,6 +497,9 @@ typedef struct {
 } cuda_part;
 /* Chooses what the launch leaves to the device.  False: the range is not one grid. */
 bool cuda_shape(cuda *d, const rt_launch *l, cuda_grid *g);
+/* Do the registers of the function leave room for the size of groups that the launch asks for, if it
+ * does?  Otherwise cuda_shape throws. */
+bool cuda_allows_group(const rt_function *f, const rt_launch *l);
 /* Does the grid keep all processors busy? */
 bool cuda_is_large(const cuda *d, const cuda_grid *g);
 /* Grids that are the range together, of a kernel whose groups may go beyond its end, or any. */

@@ -91,10 +91,10 @@ rt_function *cuda_all_together(cuda *d, const rt_launch *l, cuda_choice *to) {
     to->groups = to->room = to->resident = 0;
     to->way = way_of(d, l->function);
     if (to->way != CUDA_IN_ONE) return NULL;
-    if (!cuda_shape(d, l, g)) {
-        to->way = CUDA_NO_GRID;
-        return NULL;
-    }
+    to->way = CUDA_NO_CODE;
+    if (!cuda_allows_group(l->function, l)) return NULL;
+    to->way = CUDA_NO_GRID;
+    if (!cuda_shape(d, l, g)) return NULL;
     to->way = CUDA_MANY_GROUPS;
     to->groups = blocks_of(g);
     if (blocks_of(g) <= most && (forced || !cuda_is_large(d, g))) f = find_code(d, l, 0, to);

@@ -80,8 +80,7 @@ bool cuda_is_large(const cuda *d, const cuda_grid *g) {
     return threads_of(g) >= (uint64_t)CUDA_LARGE * d->processors;
 }
 
-/* Has the function registers enough for the size of groups that the launch asks for, if it does? */
-static bool allows_group(const rt_function *f, const rt_launch *l) {
+bool cuda_allows_group(const rt_function *f, const rt_launch *l) {
     uint64_t threads = 1;
     for (unsigned k = 0; k < l->range->dims && l->range->local[0]; k++)
         threads *= l->range->local[k];
@@ -102,7 +101,7 @@ static rt_function *fit(cuda *d, const rt_launch *l, unsigned facts, cuda_grid *
     rt_launch with = *l;
     for (;; facts |= CUDA_PARTS) {
         rt_function *f = with.function = cuda_find_variant(d, l->function, facts);
-        if (!f || (optional && !allows_group(f, l))) return NULL;
+        if (!f || (optional && !cuda_allows_group(f, l))) return NULL;
         if (facts & CUDA_COARSE && !runs_several(f)) return NULL;
         bool whole = cuda_shape(d, &with, g);
         if (facts & CUDA_COARSE && !cuda_is_large(d, g)) return NULL;
@@ -128,7 +127,7 @@ static rt_function *find_for_few(cuda *d, const rt_launch *l, cuda_choice *to) {
     if (!to->function || to->function == usual || !have_same_parameters(to->function, usual))
         return NULL;
     if (!usual->phases.n || usual->parts != PASS_WHOLE) return NULL;
-    if (usual->phases.item || usual->phases.group || !allows_group(usual, l)) return NULL;
+    if (usual->phases.item || usual->phases.group || !cuda_allows_group(usual, l)) return NULL;
     return cuda_shape(d, l, &to->few.grid) ? usual : NULL;
 }
 
@@ -142,7 +141,7 @@ static void choose(cuda *d, const rt_launch *l, cuda_choice *to) {
     to->few.function = NULL;
     to->function = f;
     if (f) return;
-    if (!allows_group(l->function, l)) {
+    if (!cuda_allows_group(l->function, l)) {
         facts |= CUDA_FULL;
         with.function = cuda_find_variant(d, l->function, CUDA_FULL);
     }

@@ -233,6 +233,13 @@ Test(cuda_phases, of_groups_that_registers_leave_no_room_for) {
     end(&l);
 }
 
+Test(cuda_phases, of_such_groups_each_phase_is_a_launch) {
+    setenv("FAKE_CUDA_THREADS", "128", 1);
+    launching l = begin(LATE, "rounds", 2 * GROUP);
+    expect_launches(&l, 4);
+    end(&l);
+}
+
 /* Where threads of a large launch run four items, those of phases with few items run one. */
 Test(cuda_phases, few_items_of_a_large_launch_have_usual_code) {
     static const unsigned blocks[] = {160, 2};
