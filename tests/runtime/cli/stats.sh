@@ -166,7 +166,7 @@ expect p[0] = $((3 * size))
 PLAN
 done
 
-# A barrier of all work-groups, over which %x is kept.
+# A barrier of all work-groups, over which %x is kept, and half of the items after it.
 cat >phases.ir <<'IR'
 target 64
 kernel @phases(%p: ptr.global of i32) {
@@ -176,8 +176,13 @@ entry:
   %a: ptr.global = ptradd %p, %o
   %x: i32 = load %a align 4
   barrier device device seq_cst global
+  %c: i1 = ult %i, i64 32
+  br %c, half, done
+half:
   %b: ptr.global = ptradd %a, 4
   store %x, %b align 4
+  jmp done
+done:
   ret
 }
 IR
@@ -317,7 +322,7 @@ counts regions 'regions.kept 1; regions.loops 6; regions.made 2; regions.repeate
 counts 'regions of two kernels' 'regions.bounds 1; regions.coalesced 1; regions.kept 2;
     regions.loops 12; regions.made 6; regions.once 2; regions.repeated 2; regions.uniform 1;
     vars.promoted 1' opt rounds.ir -p regions
-counts 'two phases' 'phases.kept 1; phases.made 2' opt phases.ir -p phases
+counts 'two phases' 'phases.kept 1; phases.made 2; phases.partial 1' opt phases.ir -p phases
 only=fusion
 counts 'a private buffer' 'fusion.adjacent 1; fusion.constants 2; fusion.kernels 1;
     fusion.members 2; fusion.merged 1; fusion.private 1' fuse private.plan
