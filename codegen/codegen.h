@@ -47,8 +47,8 @@ ir_target cg_ptx_target(const cg_ptx_options *options);
 void cg_ptx_write(const ir_module *m, const cg_ptx_options *options, ir_arena *out, ir_text *text);
 /* The parameters that follow those of such a kernel, in this order. */
 typedef struct {
-    bool offset;   /* the global offset, three numbers of 64 bits */
-    bool work_dim; /* the number of dimensions, 32 bits */
+    bool offset;        /* the global offset, three numbers of 64 bits */
+    bool work_dim;      /* the number of dimensions, 32 bits */
     uint64_t variables; /* no parameter: bytes of the kernel's own variables, if these begin the
                            dynamic part of local memory */
 } cg_ptx_hidden;
