@@ -45,7 +45,9 @@ static uint64_t size_of(const rt_memory *m) { return m->size; }
 
 static const ir_func *kernel_of(const rt_function *f) { return f->ir; }
 
-/* ------------------------------------------------------------------------------------- programs */
+/* ------------------------------------------------------------------------------------- programs
+ *
+ * What is thrown in the context of a module is thrown again in that of the device. */
 
 static void discard(rt_device *d, rt_program *p) {
     (void)d;
@@ -70,12 +72,25 @@ static rt_program *build(rt_device *d, const ir_module *m) {
     building b = {&c->machine, m, rt_new_owned(d->context, &c->programs, sizeof(rt_program))};
     if (ir_try(m->cx, init_program, &b)) return b.program;
     discard(d, b.program);
-    ir_throw(m->cx, m->cx->status);
+    ir_throw(&d->context->cx, m->cx->status);
+}
+
+typedef struct {
+    rt_program *program;
+    const char *kernel;
+    rt_function *function;
+} finding;
+
+static void find_function(void *arg) {
+    finding *f = arg;
+    f->function = cpu_find_function(f->program, f->kernel);
 }
 
 static rt_function *find(rt_device *d, rt_program *p, const char *kernel) {
-    (void)d;
-    return cpu_find_function(p, kernel);
+    finding f = {.program = p, .kernel = kernel};
+    ir_ctx *cx = p->module->cx;
+    if (!ir_try(cx, find_function, &f)) ir_throw(&d->context->cx, cx->status);
+    return f.function;
 }
 
 /* ------------------------------------------------------------------------------------- commands */
