@@ -86,6 +86,11 @@ static bool is_native(const char *target) {
            strncmp(target, "spirv", 5) != 0;
 }
 
+/* Is it a machine, of which objects are made? */
+static bool is_machine(const char *target) {
+    return is_native(target) && strncmp(target, "ptx", 3) != 0 && strncmp(target, "cubin", 5) != 0;
+}
+
 /* Options of the command that are part of a target's name; NULL: they are too long. */
 static const char *complete_target(const char *target) {
     static char out[300];
@@ -109,7 +114,7 @@ static const char *extension_of(const char *target) {
     return strncmp(target, "spirv", 5) == 0   ? "spv"
            : strncmp(target, "ptx", 3) == 0   ? "ptx"
            : strncmp(target, "cubin", 5) == 0 ? "cubin"
-           : is_native(target)                ? "o"
+           : is_machine(target)               ? "o"
                                               : target;
 }
 
@@ -192,7 +197,7 @@ static bool is_identifier(const char *s) {
 /* A given option that only objects have, if the target is another; NULL: there is none. */
 static const char *misplaced(const char *target) {
     static const char *const only[] = {"-S", "-g", "--abi", "--regalloc", "--header", "--table"};
-    bool object = strncmp(target, "x86_64", 6) == 0;
+    const bool object = is_machine(target);
     for (size_t n = 0; n < sizeof only / sizeof *only; n++)
         if (cli_has(only[n]) && (!object || (n > 3 && cli_has("--abi")))) return only[n];
     return NULL;

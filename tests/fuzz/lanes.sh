@@ -10,7 +10,7 @@ build=$1
 . tests/count.sh
 
 if [ "${2:-}" = --table ]; then
-    "$build/tests/fuzz/lanes" -n 3000 -s 1 "$build/seeds/lanes" 2>&1 | awk -F ': ' '
+    "$build/tests/fuzz/lanes" -n 3000 -s 2 "$build/seeds/lanes" 2>&1 | awk -F ': ' '
         $1 != "made" { next }
         $2 != row { if (row) print line; row = $2; line = sprintf("%-20s", row) }
         { line = line " " $3 " " $4 }
@@ -18,7 +18,7 @@ if [ "${2:-}" = --table ]; then
     exit
 fi
 
-check kernels "$build/tests/fuzz/lanes" -n 3000 -s 1 "$build/seeds/lanes"
+check kernels "$build/tests/fuzz/lanes" -n 3000 -s 2 "$build/seeds/lanes"
 cp "$work/said" "$work/lanes"
 
 for counter in $(sed -nE 's/^COUNTER\((vectorize|dots|array_words|step_pointers|merge_accesses), ([a-z]+),.*/\1.\2/p' ir/counters.def); do
