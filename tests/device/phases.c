@@ -1,5 +1,6 @@
 /* phases.c — a kernel whose work-groups wait for each other, on ranges of one group up to more than
- * run at once, of one and two dimensions; launched twice in a row, next to what the host computes. */
+ * run at once, of one and two dimensions; launched twice in a row, next to what the host computes.
+ * Then a tree of sums, in whose phases fewer and fewer items do anything. */
 #include "tests/device/device.h"
 
 enum { GROUP = 64, MOST = GROUP * 20000, TURNS = 2 };
@@ -96,6 +97,46 @@ static void compute(numbers *h, const spvf_range *r, size_t n) {
 
 /* ---------------------------------------------------------------------------------- the device */
 
+/* Adds the halves of `items` numbers until a group has the sums. */
+static const char *tree_text(size_t items) {
+    static char tree[1 << 13];
+    size_t at = (size_t)snprintf(tree, sizeof tree,
+                                 "target 64\n"
+                                 "kernel @k(%%x: ptr.global of i32) {\n"
+                                 "entry:\n"
+                                 "  %%i: i64 = global_id 0\n"
+                                 "  %%o: i64 = shl %%i, 2\n"
+                                 "  %%p: ptr.global = ptradd %%x, %%o\n");
+    for (size_t n = items / 2; n >= GROUP; n /= 2)
+        at += (size_t)snprintf(tree + at, sizeof tree - at,
+                               "  %%c%zu: i1 = ult %%i, i64 %zu\n"
+                               "  br %%c%zu, in%zu, out%zu\n"
+                               "in%zu:\n"
+                               "  %%q%zu: ptr.global = ptradd %%p, %zu\n"
+                               "  %%a%zu: i32 = load %%p align 4\n"
+                               "  %%b%zu: i32 = load %%q%zu align 4\n"
+                               "  %%s%zu: i32 = add %%a%zu, %%b%zu\n"
+                               "  store %%s%zu, %%p align 4\n"
+                               "  jmp out%zu\n"
+                               "out%zu:\n"
+                               "  barrier device device seq_cst global\n",
+                               n, n, n, n, n, n, n, 4 * n, n, n, n, n, n, n, n, n, n);
+    snprintf(tree + at, sizeof tree - at, "  ret\n}\n");
+    return tree;
+}
+
+static void check_tree(device_test *t, size_t items) {
+    const spvf_range r = {.dims = 1, .global = {items / 2}, .local = {GROUP}};
+    uint32_t *got = malloc(2 * items * sizeof *got), *want = got + items;
+    for (size_t n = 0; n < items; n++) got[n] = want[n] = (uint32_t)n * 2654435761u;
+    for (size_t n = items / 2; n >= GROUP; n /= 2)
+        for (size_t i = 0; i < n; i++) want[i] += want[i + n];
+    dt_check(t, dt_run(t, t->name, tree_text(items), &r, &(dt_buffer){got, 4 * items, NULL}, 1),
+             "phases: a tree of %zu numbers runs", items);
+    dt_check(t, memcmp(got, want, 4 * items) == 0, "phases: a tree of %zu numbers", items);
+    free(got);
+}
+
 typedef struct {
     spvf_device *device;
     spvf_module *module;
@@ -167,5 +208,6 @@ void dt_phases(device_test *t) {
     }
     for (size_t n = 0; ok && n < sizeof ranges / sizeof *ranges; n++)
         check_range(t, &s, &ranges[n]);
+    for (size_t items = 1 << 9; ok && items <= 1 << 20; items <<= 11) check_tree(t, items);
     end(&s);
 }
